@@ -28,7 +28,7 @@ install-data-hook:
 	rm -rf $(DESTDIR)$(pkgdatadir)/kubernetes $(DESTDIR)$(pkgdatadir)/helm \
 		$(DESTDIR)$(pkgdatadir)/operator
 	find $(srcdir)/contribs/kubernetes $(srcdir)/contribs/operator \
-		$(srcdir)/contribs/helm/slurm-k8s-bridge -type f | while read -r file; do \
+		$(srcdir)/contribs/helm/*/ -type f | while read -r file; do \
 		to="$(DESTDIR)$(pkgdatadir)/$${file#$(srcdir)/contribs/}"; \
 		$(MKDIR_P) "$${to%/*}" && $(INSTALL_DATA) "$$file" "$$to" || exit; \
 	done

@@ -5,6 +5,8 @@ operator_decide_sources = \
 	operator/decide/claims.cc operator/decide/claims.h \
 	operator/decide/cluster.cc operator/decide/cluster.h \
 	operator/decide/cluster_objects.cc operator/decide/cluster_objects.h \
+	operator/decide/config_state.cc operator/decide/config_state.h \
+	operator/decide/configuration.cc operator/decide/configuration.h \
 	operator/decide/controller_pod.cc operator/decide/controller_pod.h \
 	operator/decide/daemon_pod.cc operator/decide/daemon_pod.h \
 	operator/decide/decide.cc operator/decide/decide.h \
@@ -15,15 +17,20 @@ operator_decide_sources = \
 	operator/decide/metadata.cc operator/decide/metadata.h \
 	operator/decide/names.cc operator/decide/names.h \
 	operator/decide/node_conf.cc operator/decide/node_conf.h \
+	operator/decide/node_fit.cc operator/decide/node_fit.h \
 	operator/decide/node_set_status.cc operator/decide/node_set_status.h \
 	operator/decide/objects.cc operator/decide/objects.h \
+	operator/decide/places.cc operator/decide/places.h \
 	operator/decide/protect.cc operator/decide/protect.h \
 	operator/decide/revisions.cc operator/decide/revisions.h \
 	operator/decide/said.cc operator/decide/said.h \
 	operator/decide/scale.cc operator/decide/scale.h \
+	operator/decide/site_files.cc operator/decide/site_files.h \
 	operator/decide/slurm_conf.cc operator/decide/slurm_conf.h \
 	operator/decide/status.cc operator/decide/status.h \
 	operator/decide/step.cc operator/decide/step.h \
+	operator/decide/trial.cc operator/decide/trial.h \
+	operator/decide/trial_text.cc operator/decide/trial_text.h \
 	operator/decide/unserved.cc operator/decide/unserved.h \
 	operator/decide/update.cc operator/decide/update.h \
 	operator/decide/worker_pod.cc operator/decide/worker_pod.h \
@@ -32,6 +39,7 @@ operator_daemon_sources = \
 	operator/daemon/actor.cc operator/daemon/actor.h \
 	operator/daemon/lanes.cc operator/daemon/lanes.h \
 	operator/daemon/leader.cc operator/daemon/leader.h \
+	operator/daemon/left.cc operator/daemon/left.h \
 	operator/daemon/metrics.cc operator/daemon/metrics.h \
 	operator/daemon/news.cc operator/daemon/news.h \
 	operator/daemon/options.cc operator/daemon/options.h \

@@ -131,6 +131,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/decide/decide_claims_test.cc \
 	tests/unit/decide/decide_gang_test.cc \
 	tests/unit/decide/decide_test.cc \
+	tests/unit/decide/end_status_test.cc \
 	tests/unit/decide/gang_place_test.cc \
 	tests/unit/decide/gang_shapes_test.cc \
 	tests/unit/decide/identity_test.cc \
@@ -279,14 +280,20 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/operator/decide_test.cc \
 	tests/unit/operator/json_merge_test.cc \
 	tests/unit/operator/leader_test.cc \
+	tests/unit/operator/left_test.cc \
 	tests/unit/operator/make.h \
+	tests/unit/operator/make_cluster.h \
 	tests/unit/operator/names_test.cc \
 	tests/unit/operator/node_conf_test.cc \
+	tests/unit/operator/node_fit_test.cc \
 	tests/unit/operator/options_test.cc \
+	tests/unit/operator/places_test.cc \
 	tests/unit/operator/protect_test.cc \
 	tests/unit/operator/rests_test.cc \
 	tests/unit/operator/scale_test.cc \
 	tests/unit/operator/store_test.cc \
+	tests/unit/operator/site_files_test.cc \
+	tests/unit/operator/trial_test.cc \
 	tests/unit/operator/update_test.cc \
 	tests/unit/operator/worker_pod_test.cc \
 	tests/unit/operator/worker_request_test.cc \
@@ -297,7 +304,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/owner/group_looks_test.cc \
 	tests/unit/owner/health_test.cc \
 	tests/unit/owner/het_jobs_test.cc \
-	tests/unit/owner/illness_test.cc \
+	tests/unit/owner/lost_nodes_test.cc \
 	tests/unit/owner/known_devices_test.cc \
 	tests/unit/owner/node_marks_test.cc \
 	tests/unit/owner/outside_pods_test.cc \
@@ -323,6 +330,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/session/places_test.cc \
 	tests/unit/session/session_server_test.cc \
 	tests/unit/workers/decide_test.cc \
+	tests/unit/workers/conf_keeper_test.cc \
 	tests/unit/workers/keeper_test.cc \
 	tests/unit/workers/worker_pod_test.cc \
 	tests/fuzz/devices_target.cc \

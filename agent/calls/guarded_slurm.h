@@ -106,6 +106,11 @@ class GuardedSlurm : public Slurm {
         return gate_.pass(Write::set_down,
                           [&] { return slurm_.set_down(node, reason); });
     }
+    Result<> reconfigure() override
+    {
+        return gate_.pass(Write::reconfigure,
+                          [&] { return slurm_.reconfigure(); });
+    }
     Result<> resume(const std::string &node) override
     {
         return gate_.pass(Write::resume, [&] { return slurm_.resume(node); });

@@ -37,6 +37,7 @@ enum class Write {
     drain,
     resume,
     set_down,
+    reconfigure,
     // GatedHttp, as KubeApi and WorkerApi call them
     bind,
     set_unscheduled,
@@ -90,6 +91,7 @@ inline constexpr std::array write_names = {
     "drain",
     "resume",
     "set_down",
+    "reconfigure",
     "bind",
     "set_unscheduled",
     "fail_pod",

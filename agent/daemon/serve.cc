@@ -274,7 +274,7 @@ HookServer::Sink hook_sink(Mailbox<Message> &mailbox)
 
 // Returns what the owner needs to act. The arguments must outlive the owner.
 BridgePorts ports_of(Calls &calls, HookServer &hooks, const Access &access,
-                     GroupLooks &looks)
+                     GroupLooks &looks, Mailbox<WorkerNews> &worker_news)
 {
     return {calls.slurm,
             calls.submitters.tasks(),
@@ -287,7 +287,8 @@ BridgePorts ports_of(Calls &calls, HookServer &hooks, const Access &access,
             {group_apis.begin(), group_apis.end()},
             state_dir(names::scripts_dir),
             PKGLIBEXECDIR "/slurmk8s-srun",
-            [&looks](GroupApi api) { return looks.ask(api); }};
+            [&looks](GroupApi api) { return looks.ask(api); },
+            [&worker_news] { worker_news.push(WorkerJob{}); }};
 }
 
 // The thread that holds the Lease, and the watches that begin once it is ours.
@@ -296,15 +297,17 @@ BridgePorts ports_of(Calls &calls, HookServer &hooks, const Access &access,
 struct LeaseHolding {
     LeaseHolding(const Conf &conf, const HttpEndpoint &endpoint, Calls &calls,
                  std::function<Control()> control, const Access &access,
-                 GroupLooks &looks, Mailbox<Message> &mailbox)
+                 GroupLooks &looks, Mailbox<Message> &mailbox,
+                 Mailbox<WorkerNews> &worker_news)
         : api(lease_endpoint(endpoint), conf.lease_namespace, conf.lease_name),
           lease(api, calls.gate),
           keeper({lease, calls.permit, std::move(control)},
                  this_holder(host_name(), conf.socket_path),
-                 {[this, &conf, &endpoint, &calls, &access, &looks, &mailbox] {
+                 {[this, &conf, &endpoint, &calls, &access, &looks, &mailbox,
+                   &worker_news] {
                       watches.emplace(endpoint, conf, access, looks, mailbox);
                       workers.emplace(endpoint, conf, calls.slurm, calls.gate,
-                                      mailbox);
+                                      mailbox, worker_news);
                   },
                   [&mailbox](LeaseNews news) { mailbox.push(std::move(news)); },
                   [&mailbox](const std::string &reason) {
@@ -385,6 +388,7 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
     endpoint.give_up = give_up.get_token();
     CutOff cut_off(give_up);
     Mailbox<Message> mailbox;
+    Mailbox<WorkerNews> worker_news;
     Calls calls(*conf, endpoint);
     auto control = control_of_this_host(); // before anything is taken
     if (!control)
@@ -396,7 +400,8 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
     calls.permit.set_socket((*hooks)->socket());
     Access access;
     GroupLooks looks;
-    Owner owner(conf, ports_of(calls, **hooks, access, looks), mailbox);
+    Owner owner(conf, ports_of(calls, **hooks, access, looks, worker_news),
+                mailbox);
     auto web =
         start_web(conf->web_address, pages_of(owner, mailbox, calls.slurm));
     if (!web)
@@ -411,7 +416,7 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
                           mailbox.push(WatchState{"token", std::move(problem)});
                       });
     LeaseHolding holding(*conf, endpoint, calls, *control, access, looks,
-                         mailbox);
+                         mailbox, worker_news);
     AtScopeEnd stop_calls([&] { calls.stop(); });
     SignalThread signals([&](const std::stop_token &stop) {
         serve_signals(stop, load, mailbox, access_watch, token);

@@ -3,7 +3,11 @@
 
 #include "agent/daemon/watch_failures.h"
 #include "common/base/log.h"
+#include "common/contract/worker_names.h"
 
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <utility>
 
@@ -11,7 +15,9 @@ namespace bridge {
 
 namespace {
 
-constexpr char problem[] = "serve workers"; // its name in the list of problems
+// Their names in the list of problems.
+constexpr char problem[] = "serve workers";
+constexpr char conf_problem[] = "follow the configuration";
 
 // The shortest time between two turns: what comes meanwhile is taken together.
 constexpr std::chrono::milliseconds shortest_turn{100};
@@ -68,12 +74,52 @@ class WorkerSink : public ReflectorSink {
     WatchFailures failures_;
 };
 
+std::string variable(const char *name)
+{
+    const char *value = std::getenv(name);
+    return value ? value : "";
+}
+
+// The Pod that this process runs in, as slurmk8s-operator tells it.
+WorkerPod own_pod(const Conf &conf)
+{
+    WorkerPod pod;
+    if (conf.worker_namespaces.empty())
+        return pod;
+    pod.key = {conf.worker_namespaces.front(),
+               variable(names::pod_name_variable)};
+    pod.uid = variable(names::pod_uid_variable);
+    return pod;
+}
+
+// Without workers nothing is written.
+class NoWriter : public WorkerWriter {
+  public:
+    void begin(WorkerWrite) override {}
+};
+
+std::unique_ptr<WorkerWriter> make_writers(const HttpEndpoint &endpoint,
+                                           const Conf &conf,
+                                           const WriteGate &gate,
+                                           Mailbox<WorkerNews> &news)
+{
+    if (conf.worker_namespaces.empty())
+        return std::make_unique<NoWriter>();
+    return std::make_unique<WorkerWriters>(
+        endpoint, gate, [&news](const WorkerWrite &write, Result<> done) {
+            news.push(
+                WorkerWritten{write.pod.key, write.pod.uid, std::move(done)});
+        });
+}
+
 } // namespace
 
 WorkerThread::WorkerThread(const HttpEndpoint &endpoint, const Conf &conf,
                            Slurm &slurm, const WriteGate &gate,
-                           Mailbox<Message> &owner)
-    : kube_(endpoint, gate), keeper_(slurm, kube_, conf.worker_controller),
+                           Mailbox<Message> &owner, Mailbox<WorkerNews> &news)
+    : news_(news), writers_(make_writers(endpoint, conf, gate, news)),
+      keeper_(slurm, *writers_, conf.worker_controller), kube_(endpoint, gate),
+      conf_keeper_(slurm, kube_, conf.config_hash_file, own_pod(conf)),
       owner_(owner)
 {
     if (conf.worker_namespaces.empty())
@@ -116,6 +162,13 @@ void WorkerThread::take(WorkerNews news)
         keeper_.disown(other->key);
         return;
     }
+    if (auto *written = std::get_if<WorkerWritten>(&news)) {
+        keeper_.written(written->key, written->uid, written->done,
+                        Clock::now());
+        return;
+    }
+    if (std::holds_alternative<WorkerJob>(news))
+        return; // the next turn reads its nodes
     auto &changed = std::get<WorkerChanged>(news);
     if (changed.deleted)
         keeper_.remove(changed.pod);
@@ -135,15 +188,45 @@ void WorkerThread::run(const std::stop_token &stop)
         if (stop.stop_requested())
             return;
         Clock::time_point began = Clock::now();
-        report(keeper_.turn(began));
-        earliest = began + shortest_turn;
-        due = Clock::now() + worker_interval;
+        auto turn = keeper_.turn(began);
+        report(turn);
+        tell_unprotected();
+        follow_conf();
+        // News do not make slurmctld be asked more often than it answers.
+        earliest = turn ? began + shortest_turn : began + worker_interval;
+        due = std::max(earliest, Clock::now() + worker_interval);
     }
+}
+
+void WorkerThread::follow_conf()
+{
+    auto done = conf_keeper_.turn(std::chrono::floor<std::chrono::seconds>(
+        std::chrono::system_clock::now()));
+    std::string error = done ? std::string() : done.error().message;
+    if (error == conf_reported_)
+        return;
+    if (!error.empty())
+        log_warning("the configuration cannot be followed", {{"err", error}});
+    owner_.push(WatchState{conf_problem, error});
+    conf_reported_ = std::move(error);
+}
+
+// The plugin may know what an earlier agent has said: it is told in any case,
+// once the Pods are known.
+void WorkerThread::tell_unprotected()
+{
+    if (!keeper_.is_listed())
+        return;
+    auto nodes = keeper_.unprotected();
+    if (nodes == unprotected_)
+        return;
+    owner_.push(WorkersUnprotected{nodes});
+    unprotected_ = std::move(nodes);
 }
 
 void WorkerThread::report(const Result<> &turn)
 {
-    std::string error = turn ? std::string() : turn.error().message;
+    std::string error = turn ? keeper_.failure() : turn.error().message;
     if (error == reported_)
         return;
     if (!error.empty())

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The thread that serves the workers of WorkerNamespace, and a thread with a
-// watch for each of these namespaces. It begins when it is made, which is when
-// the Lease is ours, and ends with the object, once the call that is under way
-// has returned.
+// The thread that serves the workers of WorkerNamespace, a thread with a watch
+// for each of these namespaces, and those that write. It also has slurmctld
+// follow its configuration. It begins when it is made, which is when the Lease
+// is ours, and ends with the object, once the call that is under way has
+// returned.
 #pragma once
 
+#include "agent/daemon/worker_writers.h"
 #include "agent/owner/message.h"
+#include "agent/workers/conf_keeper.h"
 #include "agent/workers/keeper.h"
+#include "agent/workers/worker_api.h"
 #include "common/base/mailbox.h"
 #include "common/contract/conf.h"
 #include "common/kube/http.h"
 #include "common/kube/reflector.h"
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -21,7 +26,7 @@
 
 namespace bridge {
 
-// What the watches tell the thread.
+// What the thread hears.
 struct WorkersListed {
     std::string ns;
     std::vector<WorkerPod> pods;
@@ -34,26 +39,44 @@ struct WorkerChanged {
 struct OtherPodChanged { // a Pod that is no worker
     ObjectKey key;
 };
-using WorkerNews = std::variant<WorkersListed, WorkerChanged, OtherPodChanged>;
+struct WorkerWritten { // a write on its Pod is over
+    ObjectKey key;
+    std::string uid;
+    Result<> done;
+};
+// A job waits in slurmctld until the Pods of its nodes are protected.
+struct WorkerJob {};
+using WorkerNews = std::variant<WorkersListed, WorkerChanged, OtherPodChanged,
+                                WorkerWritten, WorkerJob>;
 
 class WorkerThread {
   public:
     // All arguments must outlive this. Failures are reported to the owner
     // thread's mailbox, which shows them to administrators.
     WorkerThread(const HttpEndpoint &endpoint, const Conf &conf, Slurm &slurm,
-                 const WriteGate &gate, Mailbox<Message> &owner);
+                 const WriteGate &gate, Mailbox<Message> &owner,
+                 Mailbox<WorkerNews> &news);
     ~WorkerThread();
 
   private:
     void run(const std::stop_token &stop);
     void take(WorkerNews news);
+    void follow_conf();
     void report(const Result<> &turn);
+    void tell_unprotected();
 
-    WorkerApi kube_;
+    Mailbox<WorkerNews> &news_;
+    // With WorkerNamespace only: it has threads.
+    std::unique_ptr<WorkerWriter> writers_;
     WorkerKeeper keeper_;
-    Mailbox<WorkerNews> news_;
+    WorkerApi kube_;
+    ConfKeeper conf_keeper_;
     Mailbox<Message> &owner_;
-    std::string reported_; // the problem that the owner thread knows
+    // What the owner thread knows.
+    std::string reported_;      // a problem
+    std::string conf_reported_; // another one
+    // Nodes; nothing: it was not told yet.
+    std::optional<std::set<std::string>> unprotected_;
     std::vector<std::unique_ptr<ReflectorSink>> sinks_;
     std::vector<std::unique_ptr<Reflector>> reflectors_;
     std::vector<std::jthread> threads_; // last: they use the above

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/decide/batch_gang.h"
 
-#include "agent/decide/translate.h"
+#include "agent/decide/end_status.h"
 #include "agent/gang/batch_place.h"
 #include "agent/gang/facts.h"
 #include "common/base/wait_status.h"

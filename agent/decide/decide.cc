@@ -9,7 +9,6 @@
 #include "agent/decide/translate.h"
 #include "agent/gang/facts.h"
 #include "agent/gang/volumes.h"
-#include "common/base/wait_status.h"
 #include "common/contract/names.h"
 
 #include <algorithm>
@@ -111,7 +110,7 @@ Decision with_allocated_job(const Gang &gang, const NodeMap &nodes)
         return Cancel{job};
     // Nobody knows when its containers end: the Slurm user need not wait.
     if (!gang.lost_node_reason.empty() && all_deleting(gang))
-        return Complete{job, exit_1, "NodeLost: " + gang.lost_node_reason};
+        return end_with_node(gang, job);
     if (any_placed_elsewhere(gang))
         return adopt(gang, nodes);
     if (adopts(gang))

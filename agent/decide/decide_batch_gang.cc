@@ -5,7 +5,6 @@
 #include "agent/decide/decide_gang.h"
 #include "agent/decide/decide_parts.h"
 #include "agent/gang/facts.h"
-#include "common/base/wait_status.h"
 #include "common/slurm/het_job.h"
 
 #include <algorithm>
@@ -107,7 +106,7 @@ Decision with_allocated_job(const Gang &gang, const NodeMap &nodes)
         return Remake{job};
     // Nobody knows when its containers end: the Slurm user need not wait.
     if (!gang.lost_node_reason.empty() && any_deleting(gang))
-        return Complete{job, exit_1, "NodeLost: " + gang.lost_node_reason};
+        return end_with_node(gang, job);
     if (any_placed_elsewhere(gang) || gang.of_batch.scattered)
         return Split{};
     if (any_waits(gang))

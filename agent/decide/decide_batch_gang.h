@@ -20,7 +20,7 @@
 //   allocated     the script's is gone      Cancel
 //   allocated     a worker's is over, gone  Complete as failed
 //   suspended     living or waiting         ResumeJob; Cancel the second time
-//   allocated     ending on a lost Node     Complete as failed
+//   allocated     one ends, a Node is lost  Complete as failed
 //   allocated     living by it, elsewhere,  Split
 //                 or others of it were split
 //   allocated     the script's waits, and   Remake

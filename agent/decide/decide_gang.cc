@@ -5,7 +5,6 @@
 #include "agent/decide/gang_place.h"
 #include "agent/decide/messages.h"
 #include "agent/gang/facts.h"
-#include "common/base/wait_status.h"
 #include "common/slurm/het_job.h"
 
 #include <algorithm>
@@ -226,7 +225,7 @@ Decision with_allocated_job(const Gang &gang, const NodeMap &nodes)
         return resume_or_cancel(gang);
     // Nobody knows when its containers end: the Slurm user need not wait.
     if (!gang.lost_node_reason.empty() && all_deleting(gang))
-        return Complete{job.ref, exit_1, "NodeLost: " + gang.lost_node_reason};
+        return end_with_node(gang, job.ref);
     if (any_placed_elsewhere(gang))
         return Split{};
     if (any_waits(gang) && job.cpus_on.size() != job.nodes.size() &&

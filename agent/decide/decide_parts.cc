@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/decide/decide_parts.h"
 
+#include "agent/decide/end_status.h"
 #include "agent/decide/messages.h"
 #include "agent/decide/translate.h"
 #include "agent/gang/facts.h"
 #include "agent/gang/volumes.h"
+#include "common/base/wait_status.h"
 #include "common/contract/batch_names.h"
 #include "common/contract/names.h"
 #include "common/slurm/gres_counts.h"
@@ -190,6 +192,11 @@ Decision wait_in_queue(const Gang &gang)
         return Renew{job.ref, job.tag.generation + 1,
                      "no node satisfies its preference"};
     return Wait{gang.placement.nowhere};
+}
+
+Action end_with_node(const Gang &gang, JobRef job)
+{
+    return Complete{job, exit_1, "NodeLost: " + gang.lost_node_reason};
 }
 
 Action complete_or_cancel(const Gang &gang)

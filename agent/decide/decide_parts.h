@@ -34,6 +34,9 @@ Decision submit_if_placeable(const Gang &gang);
 // For waiting Pods whose job is pending.
 Decision wait_in_queue(const Gang &gang);
 
+// For a gang whose Pods are on a Node that counts as lost.
+Action end_with_node(const Gang &gang, JobRef job);
+
 // For a gang whose Pods are all over.
 Action complete_or_cancel(const Gang &gang);
 

@@ -6,6 +6,7 @@ agent_decide_sources = \
 	agent/decide/decide_batch_gang.cc agent/decide/decide_batch_gang.h \
 	agent/decide/decide_gang.cc agent/decide/decide_gang.h \
 	agent/decide/decide_parts.cc agent/decide/decide_parts.h \
+	agent/decide/end_status.cc agent/decide/end_status.h \
 	agent/decide/gang_place.cc agent/decide/gang_place.h \
 	agent/decide/gang_shapes.cc agent/decide/gang_shapes.h \
 	agent/decide/identity.cc agent/decide/identity.h \

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Translates from Kubernetes to Slurm and back, as pure functions: Pods to a
-// job description, an allocation to the Node of each Pod, ended Pods to the
-// exit status of a job. With decide and act this is one of the three files that
-// know both sides.
+// job description, an allocation to the Node of each Pod. How ended Pods become
+// the exit status of a job is in end_status.h.
 #pragma once
 
 #include "agent/decide/decide.h"
@@ -46,9 +45,6 @@ JobDescription describe_adoption(const Gang &gang, const Identity &identity,
 // node that Kubernetes does not have.
 Result<std::vector<std::string>> place(const Gang &gang, const Job &job,
                                        const NodeMap &nodes);
-
-// Returns how a gang ended. Requires that every Pod is terminal.
-End end_of(const Gang &gang);
 
 // Returns what a binding writes on a Pod in addition to its node.
 TextMap binding_labels(const Job &job);

@@ -85,7 +85,8 @@ struct Gang {
     // yet.
     std::uint32_t least_generation = 0;
 
-    // --- what follows from that and from the rest: gang_facts.h
+    // --- what follows from that and from the rest: the structs of
+    // gang_facts.h, those of agent/gres/gang_devices.h, and what one value says
 
     // slurmctld was unreachable since the job was read: after a crash it may
     // have restored the job from a time before its allocation.

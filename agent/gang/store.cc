@@ -145,7 +145,7 @@ GangEntry *GangStore::find(JobRef job)
     return same ? entry : nullptr;
 }
 
-GangEntry &GangStore::adopt(const GangTag &tag, Clock::time_point now)
+GangEntry &GangStore::create_for_job(const GangTag &tag, Clock::time_point now)
 {
     GangEntry &entry = gangs_[tag.uid];
     entry.gang.uid = tag.uid;

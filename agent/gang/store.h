@@ -20,16 +20,26 @@
 
 namespace bridge {
 
+// A gang, and what the parts of the owner thread (agent/owner) note about it:
+// each group of fields is written by the class that stands above it, alone.
 struct GangEntry {
     Gang gang;
 
-    // The action that a worker carries out now; at most one per gang.
+    // --- Dispatch begins the action, Outcomes ends it
+    // The action that a worker thread carries out now; at most one per gang.
     std::optional<std::size_t> in_flight;
     bool ending_job = false; // the action ends its job
-    // How often slurmctld had been unreachable when its job was last read, and
-    // when the action in flight began.
-    unsigned heard = 0;
+    // How often slurmctld had been unreachable when the action began.
     unsigned began = 0;
+    // Its job, of which Slurm has given no reason yet, waits by its own wish:
+    // agent/decide/pending_quota.h.
+    bool by_wish = false;
+
+    // --- whoever has read its job (GangJobs, JobSync, BatchIntake, Outcomes)
+    // How often slurmctld had been unreachable then.
+    unsigned heard = 0;
+
+    // --- Attempts; armed_until: Agenda
     // An action of this kind is not repeated before postponed_until: it failed,
     // or its effect is not visible yet.
     std::optional<std::size_t> postponed;
@@ -39,8 +49,14 @@ struct GangEntry {
     std::string last_failure;        // the last of these
     unsigned renewals = 0;           // in a row, without a binding
     std::optional<Clock::time_point> bind_failing_since;
+    // The earliest next submit after a job was given up.
+    Clock::time_point submit_after{};
+
+    // --- GraceLimits
     // Since when Pods have been told to end.
     std::optional<Clock::time_point> ending_since;
+
+    // --- GroupTimes
     // For a grouped gang, since when: its first Pod is alone (first_since); it
     // has nodes but Pods are missing (short_since); all its Pods are over
     // (over_since); it is complete only by Pods that have succeeded
@@ -51,13 +67,17 @@ struct GangEntry {
     std::optional<Clock::time_point> short_since;
     std::optional<Clock::time_point> over_since;
     std::optional<Clock::time_point> refill_since;
+
+    // --- Groups
     // The last condition written to its PodGroup: "True", or why it waits.
     std::string group_told;
 
+    // --- VolumeLooks
     Clock::time_point volumes_due{};   // when its volume claims are read again
     std::set<std::string> claims_read; // the claims in gang.volumes
     unsigned volume_looks = 0;         // in a row, that were not enough
 
+    // --- DeviceTroubles
     // Nodes (Kubernetes' names) whose devices were unsuitable, until when this
     // is believed, and the reason for the last one.
     std::map<std::string, Clock::time_point> excluded;
@@ -69,14 +89,12 @@ struct GangEntry {
     JobRef claims_refused_job{};
     // Since when others have had its devices.
     std::optional<Clock::time_point> devices_missed_since;
+
+    // --- Permission
     // Since when an adoption waits because its devices are unknown.
     std::optional<Clock::time_point> adoption_held_since;
-    // The earliest next submit after a job was given up.
-    Clock::time_point submit_after{};
 
-    // Its job, of which Slurm has given no reason yet, waits by its own wish:
-    // agent/decide/pending_quota.h.
-    bool by_wish = false;
+    // --- SharedClaims
     // Whether this agent has seen its job count the devices of claims, and
     // whether Pods were on nodes then, so that others may follow.
     std::optional<JobRef> counting_job;
@@ -88,13 +106,16 @@ struct GangEntry {
     std::string uncounted_reason;
     JobRef uncounted_job{};
 
-    Clock::time_point job_since{}; // since when its current job is known
-    // Since when the outcome of a submit is unknown.
-    std::optional<Clock::time_point> uncertain_since;
+    // --- Voice
     // The last message written on the Pods; it is not repeated. A message that
     // is still queued is dropped when the Pods are about to be bound.
     std::string told;
     std::stop_source telling;
+
+    // --- GangStore and agent/gang/flags.h
+    Clock::time_point job_since{}; // since when its current job is known
+    // Since when the outcome of a submit is unknown.
+    std::optional<Clock::time_point> uncertain_since;
     // A job of ours without any Pod: since when, unless Pods of it were seen.
     std::optional<Clock::time_point> orphan_since;
 };
@@ -119,7 +140,7 @@ class GangStore {
     // Returns the gang whose current job this is, or null.
     GangEntry *find(JobRef job);
     // Creates the entry of a gang that is known only by its job.
-    GangEntry &adopt(const GangTag &tag, Clock::time_point now);
+    GangEntry &create_for_job(const GangTag &tag, Clock::time_point now);
     void set_job(GangEntry &entry, std::optional<Job> job,
                  Clock::time_point now);
     void erase(const std::string &uid);

@@ -28,6 +28,9 @@ struct DeviceCatalog {
     std::vector<CapacityGres> counted;       // DeviceCapacity
     // The amounts of each node, by name of the Slurm node.
     std::map<std::string, GresCounts> amounts;
+    // How many indexes of each GRES Slurm has on each of `nodes`, and how many
+    // of each type: the first ones.
+    std::map<std::string, GresCounts> index_counts;
     PluginGres plugins; // of DeviceGres; ignored for what a DeviceClass offers
 };
 

@@ -82,8 +82,8 @@ struct PlanFacts {
     std::size_t max_cost = CelSelector::max_sum;
 };
 
-// The needs must have neither objection nor why. A claim that does not exist
-// yet has the uid uid_until_made().
+// The needs must have neither an unfit_reason nor a reason. A claim that does
+// not exist yet has the uid uid_until_made().
 ClaimsPlan plan_claims(const PlanFacts &facts);
 
 } // namespace bridge

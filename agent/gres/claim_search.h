@@ -24,8 +24,8 @@ class ClaimSearch {
     // order.
     ClaimSearch(const PlanFacts &facts, const std::vector<DevicePtr> &given);
 
-    // Returns false if no way satisfies all claims; why() says why the last one
-    // failed.
+    // Returns false if no way satisfies all claims; reason() says why the last
+    // one failed.
     bool run();
     const std::string &reason() const { return reason_; }
     // Returns true if the search may succeed soon. This includes devices

@@ -73,6 +73,14 @@ void DeviceStore::set_indexes(std::map<std::string, DeviceIndex> indexes)
     catalog_.reset();
 }
 
+void DeviceStore::set_index_counts(std::map<std::string, GresCounts> counts)
+{
+    if (counts == index_counts_)
+        return;
+    index_counts_ = std::move(counts);
+    catalog_.reset();
+}
+
 void DeviceStore::set_amounts(std::map<std::string, GresCounts> amounts)
 {
     if (amounts == amounts_)
@@ -127,6 +135,7 @@ std::shared_ptr<const DeviceCatalog> DeviceStore::catalog()
     made->nodes = indexes_;
     made->counted = counted_;
     made->amounts = amounts_;
+    made->index_counts = index_counts_;
     if (auto there = inventory())
         for (const auto &[node, cpus] : there->cpus)
             if (cpu_nodes_.contains(node))

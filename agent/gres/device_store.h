@@ -46,6 +46,8 @@ class DeviceStore {
 
     // Sets the indexes of all nodes, by name of the Slurm node.
     void set_indexes(std::map<std::string, DeviceIndex> indexes);
+    // Sets how many of them Slurm has, likewise: see DeviceCatalog.
+    void set_index_counts(std::map<std::string, GresCounts> counts);
     // Sets the amounts of what DeviceCapacity names, likewise.
     void set_amounts(std::map<std::string, GresCounts> amounts);
     // Sets the Nodes whose CPU devices can be allocated: those of external
@@ -62,6 +64,7 @@ class DeviceStore {
     DeviceClasses classes_;
     std::shared_ptr<const DeviceClaims> claims_; // null: not set yet
     std::map<std::string, DeviceIndex> indexes_;
+    std::map<std::string, GresCounts> index_counts_;
     std::map<std::string, GresCounts> amounts_;
     std::set<std::string> cpu_nodes_;
     bool listed_slices_ = false;

@@ -87,7 +87,7 @@ DeviceNeeds device_needs(const Pod &pod, const ClaimFacts &facts);
 // yet has no name that users know.
 std::string title_of(const ResourceClaim &claim);
 
-// Adds the needs of one more Pod of the gang, without its objection and its
+// Adds the needs of one more Pod of the gang, without its unfit_reason and its
 // reason to wait.
 void add_needs(DeviceNeeds &to, const DeviceNeeds &more);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <format>
+#include <ranges>
 #include <utility>
 
 namespace bridge {
@@ -13,10 +14,10 @@ namespace bridge {
 namespace {
 
 // Counts only the GRES that DeviceGres names; the agent ignores others.
-std::vector<GresCount> counts_of(const SlurmNode &node,
+std::vector<GresCount> counts_of(const SlurmNode *known,
                                  const std::set<std::string> &gres)
 {
-    std::vector<GresCount> counts = gres_counts(node.gres);
+    std::vector<GresCount> counts = gres_counts(known ? known->gres : "");
     std::erase_if(
         counts, [&](const GresCount &one) { return !gres.contains(one.gres); });
     return counts;
@@ -105,6 +106,41 @@ Result<DeviceIndex> written_index(const DeviceFacts &facts,
     return DeviceIndex::parse(word);
 }
 
+// Whether a claim of ours has a device of which Slurm has no index: slurmctld
+// was killed before it saved the node, and came back with the one that was
+// there before.
+bool has_lost_some(const DeviceIndex &index, const SlurmNode &known,
+                   const DeviceClaims &claims)
+{
+    GresCounts counted = sums_in(known.gres);
+    return std::ranges::any_of(index.slots(), [&](const auto &of_gres) {
+        const auto &[gres, slots] = of_gres;
+        auto there = std::min<std::size_t>(counted[gres], slots.size());
+        return std::ranges::any_of(
+            slots | std::views::drop(there), [&](const DeviceSlot &slot) {
+                return !slot.absent && claims.ours.contains(slot.id);
+            });
+    });
+}
+
+void note_loss(NodeDevices &made, const SlurmNode &known,
+               const DeviceClaims &claims)
+{
+    made.lost =
+        !made.misfit.empty() && has_lost_some(made.index, known, claims);
+    if (made.lost)
+        made.misfit = "Slurm does not count devices that Pods have there";
+}
+
+void warn_of_misfit(NodeDevices &made, const SlurmNode *known,
+                    const Result<DeviceIndex> &said)
+{
+    if (!made.misfit.empty())
+        made.warning = std::format(
+            "node {}: {}{}; it will be recreated when it is idle", known->name,
+            made.misfit, said ? "" : " (" + said.error().message + ")");
+}
+
 void drop_unknown_types(DevicesNow &now, const std::set<std::string> &types)
 {
     std::erase_if(now.present, [&](const GresDevice &device) {
@@ -152,9 +188,7 @@ NodeDevices plan_devices(const DeviceFacts &facts, const Node &node,
     const DeviceInventory &inventory = *facts.inventory;
     static const DeviceClaims none;
     const DeviceClaims &claims = facts.claims ? *facts.claims : none;
-    std::vector<GresCount> counts;
-    if (known)
-        counts = counts_of(*known, inventory.gres);
+    std::vector<GresCount> counts = counts_of(known, inventory.gres);
     bool trusted = belongs(said, counts);
     DeviceIndex before = trusted ? *said : DeviceIndex{};
     DevicesNow now = devices_now(inventory, claims, node, before);
@@ -186,10 +220,10 @@ NodeDevices plan_devices(const DeviceFacts &facts, const Node &node,
         made.misfit = "the amounts counted for its devices have changed";
     else if (!same(target.counts(), counts) || target != made.index)
         made.misfit = "its devices have changed";
-    if (!made.misfit.empty() && !trusted)
-        made.warning = std::format(
-            "node {}: {}{}; it will be recreated when it is idle", known->name,
-            made.misfit, said ? "" : " (" + said.error().message + ")");
+    if (trusted && known)
+        note_loss(made, *known, claims);
+    if (!trusted || made.lost)
+        warn_of_misfit(made, known, said);
     return made;
 }
 

@@ -45,7 +45,10 @@ struct NodeDevices {
     std::string gres;
     std::string gres_conf;
     std::string made_extra;
-    std::string misfit;  // why it must be recreated; "": it need not be
+    std::string misfit; // why it must be recreated; "": it need not be
+    // Slurm counts fewer than Pods of ours have. Every job that starts on the
+    // node meanwhile keeps it from being recreated.
+    bool lost = false;
     std::string warning; // for the log; "": nothing to report
 };
 

@@ -23,7 +23,7 @@
 namespace bridge {
 
 // Returns the features that the Node requests: the agent's, those of its
-// partitions and those of its labels. Appends a message to `complaints` for
+// partitions and those of its labels. Appends a message to `warnings` for
 // each name that is not valid.
 std::string features_of(const Node &node,
                         const std::vector<FeatureLabel> &labels,

@@ -125,6 +125,17 @@ std::vector<GresCount> gres_counts(std::string_view gres)
     return counts;
 }
 
+GresCounts sums_in(std::string_view gres)
+{
+    GresCounts sums;
+    for (const GresCount &one : gres_counts(gres)) {
+        sums[one.gres] += one.count;
+        if (!one.type.empty())
+            sums[one.gres + ":" + one.type] += one.count;
+    }
+    return sums;
+}
+
 std::string gres_text(const std::vector<GresCount> &counts)
 {
     std::string text;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "agent/gres/index.h"
+#include "common/slurm/gres_counts.h"
 
 #include <set>
 #include <string>
@@ -15,6 +16,8 @@ namespace bridge {
 // Parses "gpu:a100:2(S:0),nic:1" and keeps the order. Skips records that it
 // cannot parse.
 std::vector<GresCount> gres_counts(std::string_view gres);
+// The same as sums: by GRES, and also by type.
+GresCounts sums_in(std::string_view gres);
 // Whether it skips none. An administrator may have written "mem:4G".
 bool all_counted(std::string_view gres);
 

@@ -150,6 +150,20 @@ class Planner {
         return plan_devices(facts_, left, known);
     }
 
+    // GRES that GresTypes has ceased to name are not lost: the nodes have them
+    // again when it names them again.
+    GresCounts index_counts(const DeviceIndex &index,
+                            const std::string &gres) const
+    {
+        GresCounts counts = sums_in(gres);
+        auto has = index.counts();
+        std::erase_if(has, [&](const GresCount &one) {
+            return in_.gres_types.contains(one.gres);
+        });
+        counts.merge(sums_in(gres_text(has)));
+        return counts;
+    }
+
     // gres: the GRES of the node in Slurm, now or after its creation.
     void record_devices(const std::string &name, const NodeDevices &devices,
                         const std::string &gres)
@@ -162,8 +176,10 @@ class Planner {
                 plan_.amounts[name] = std::move(amounts);
         if (!devices.warning.empty())
             plan_.warnings.push_back(devices.warning);
-        if (!devices.index.slots().empty())
+        if (!devices.index.slots().empty()) {
             plan_.devices[name] = devices.index;
+            plan_.index_counts[name] = index_counts(devices.index, gres);
+        }
         if (devices.extra)
             plan_.steps.push_back(SetExtra{name, *devices.extra});
     }
@@ -407,7 +423,7 @@ class Planner {
         // Recreating it would lose the drain, for a moment or for good.
         if (!reason.empty() && !known.drained && !known.down &&
             wish.cpus != 0 && wish.memory.value != 0)
-            plan_.misfits.push_back({wish, reason, of_devices});
+            plan_.misfits.push_back({wish, reason, of_devices, devices.lost});
     }
 
     void plan_state(const Node &node, const SlurmNode &known)

@@ -85,6 +85,7 @@ struct Misfit {
     NodeDescription wish;
     std::string reason;
     bool of_devices = false; // only the devices differ
+    bool at_once = false;    // as soon as it is idle: ResizeDelay is no use
 };
 
 struct NodePlan {
@@ -101,6 +102,12 @@ struct NodePlan {
     // Amounts of devices that are counted without indexes, by Slurm's node
     // name.
     std::map<std::string, GresCounts> amounts;
+    // How many indexes of each GRES Slurm has on each node of `devices`, and
+    // how many of each type. They are the first ones: a device that has come
+    // since the node was created is not counted yet, and a slurmctld that came
+    // back from an older state may have lost the GRES. Those that GresTypes
+    // does not name now count as before.
+    std::map<std::string, GresCounts> index_counts;
     std::vector<NodeStep> steps;
     std::vector<NodePatch> patches;
     std::vector<Misfit> misfits;

@@ -9,17 +9,6 @@ namespace bridge {
 
 namespace {
 
-GresCounts counts_in(const std::string &text)
-{
-    GresCounts counts;
-    for (const GresCount &one : gres_counts(text)) {
-        counts[one.gres] += one.count;
-        if (!one.type.empty())
-            counts[one.gres + ":" + one.type] += one.count;
-    }
-    return counts;
-}
-
 void add(std::vector<NodeSize> &sizes, const NodeSize &size)
 {
     auto same = [&](const NodeSize &known) {
@@ -33,14 +22,13 @@ void add(std::vector<NodeSize> &sizes, const NodeSize &size)
 
 void SizeTable::put(const SlurmNode &node)
 {
-    sizes_[node.name] = {node.name, node.cpus, node.memory,
-                         counts_in(node.gres), all_counted(node.gres)};
+    sizes_[node.name] = {node.name, node.cpus, node.memory, sums_in(node.gres),
+                         all_counted(node.gres)};
 }
 
 void SizeTable::put(const NodeDescription &made)
 {
-    sizes_[made.name] = {made.name, made.cpus, made.memory,
-                         counts_in(made.gres)};
+    sizes_[made.name] = {made.name, made.cpus, made.memory, sums_in(made.gres)};
 }
 
 NodeSizes SizeTable::by_feature(

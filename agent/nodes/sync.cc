@@ -94,7 +94,8 @@ class Syncer {
                    std::move(plan.warnings),
                    plan.sync_again,
                    std::move(plan.amounts),
-                   std::move(plan.cpu_nodes)};
+                   std::move(plan.cpu_nodes),
+                   std::move(plan.index_counts)};
         placed_ = std::move(plan.placed);
         // A step that fails makes no node smaller.
         const auto planned = placed_;
@@ -228,8 +229,11 @@ class Syncer {
     {
         std::set<std::string> wanted(plan.unclaimed.begin(),
                                      plan.unclaimed.end());
-        for (const Misfit &misfit : plan.misfits)
+        for (const Misfit &misfit : plan.misfits) {
             wanted.insert(misfit.wish.name);
+            if (misfit.at_once)
+                state_.waiting[misfit.wish.name] = now_ - conf_.resize_delay;
+        }
         std::erase_if(state_.waiting, [&](const auto &one) {
             return !wanted.contains(one.first);
         });
@@ -298,6 +302,7 @@ class Syncer {
         const NodeDescription &wish = misfit.wish;
         add_creation(steps, wish);
         result_.devices.erase(wish.name);
+        result_.index_counts[wish.name] = sums_in(wish.gres);
         if (auto index = DeviceIndex::parse(device_word(wish.extra));
             index && !index->slots().empty())
             result_.devices[wish.name] = std::move(*index);

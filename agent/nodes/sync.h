@@ -60,14 +60,15 @@ struct NodeSyncResult {
     bool retry = false; // a step failed that may succeed later
     // As in NodePlan; a recreated node has them after the next sync.
     std::map<std::string, GresCounts> amounts{};
-    std::set<std::string> cpu_nodes{}; // as in NodePlan
+    std::set<std::string> cpu_nodes{};                // as in NodePlan
+    std::map<std::string, GresCounts> index_counts{}; // as in NodePlan
     bool retry_soon = false; // nodes that may have jobs are missing above
     // Of the nodes that satisfy each predicate of this sync, by its feature.
     NodeSizes sizes{};
 };
 
 // Blocks for some milliseconds per step. A step that fails adds a message to
-// `complaints` and sets `retry`. Fails as the Slurm calls that load nodes,
+// `warnings` and sets `retry`. Fails as the Slurm calls that load nodes,
 // reservations and jobs do, or with Code::rejected if NodeAddress is malformed.
 Result<NodeSyncResult> sync_nodes(NodeSyncRequest request, Slurm &slurm,
                                   const Conf &conf, NodeSyncState &state);

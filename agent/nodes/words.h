@@ -28,7 +28,7 @@ std::vector<std::string> sorted_words(const std::string &list);
 bool has_word(const std::string &list, const std::string &word);
 
 // Returns its place in Slurm's topology. Empty if the Node does not state one,
-// or if it is malformed; a message is then appended to `complaints`.
+// or if it is malformed; a message is then appended to `warnings`.
 std::string topology_of(const Node &node, std::vector<std::string> &warnings);
 
 // Returns why Slurm must not start jobs there, or "" if it may.

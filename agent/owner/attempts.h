@@ -47,6 +47,13 @@ class Attempts {
     // The job of the gang cannot be bound now; after BindTimeout it is given
     // up.
     void bind_delayed(GangEntry &entry);
+    // What delayed it is over.
+    static void bind_goes_on(GangEntry &entry)
+    {
+        entry.bind_failing_since.reset();
+    }
+    // Its Pods carry the mark of a new job.
+    static void restamped(GangEntry &entry) { entry.renewals = 0; }
     // It is bound.
     static void bound(GangEntry &entry);
     // It was given up.

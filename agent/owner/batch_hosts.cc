@@ -35,7 +35,7 @@ std::string hosts_text(const std::vector<PodPtr> &pods,
     return text;
 }
 
-// Runs on a worker.
+// Runs on a worker thread.
 Result<> set_hosts(const Pod &script, const std::vector<PodPtr> &pods,
                    Kube &kube)
 {
@@ -72,7 +72,7 @@ bool all_run(const Gang &gang)
     return std::ranges::all_of(gang.pods, runs) && is_whole(gang);
 }
 
-// Runs on a worker.
+// Runs on a worker thread.
 Result<> restore_map(const Pod &script, const SrunContext &srun, Kube &kube,
                      SrunMaps &maps)
 {

@@ -72,7 +72,7 @@ void BatchIntake::take(BatchPodMade &news)
     if (known && (known->in_flight || known->gang.job))
         return to_.lists.list_soon();
     GangEntry &entry =
-        known ? *known : to_.gangs.adopt(job.tag, to_.context.now);
+        known ? *known : to_.gangs.create_for_job(job.tag, to_.context.now);
     entry.heard = began;
     to_.gang_jobs.set(entry, std::move(job));
     if (!made->lives || began != to_.line.absences())

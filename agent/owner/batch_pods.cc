@@ -66,7 +66,7 @@ void BatchPods::forget(const std::string &uid)
     tidy_.forget(uid);
 }
 
-BatchFacts BatchPods::facts(GangEntry &entry)
+BatchFacts BatchPods::update(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
     auto mark = mark_of(gang, *context_.conf);

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "agent/owner/agenda.h"
-#include "agent/owner/batch_ends.h"
+#include "agent/owner/batch_end_times.h"
 #include "agent/owner/batch_hosts.h"
 #include "agent/owner/batch_tidy.h"
 #include "agent/owner/context.h"
@@ -32,8 +32,10 @@ class BatchPods {
     // Takes the complete list of jobs that was just loaded.
     void take(const std::vector<Job> &jobs);
 
-    // What decide() must know of them; gang.batch is known.
-    BatchFacts facts(GangEntry &entry);
+    // Does what is due for the gang's Pods: has what they leave removed, and
+    // gives bindings up. Returns what decide() must know of them. Requires that
+    // gang.batch is set.
+    BatchFacts update(GangEntry &entry);
 
     // Deletes what the gang's Pods leave behind. When that is tried again:
     // next_due(), by process().
@@ -55,7 +57,7 @@ class BatchPods {
     JobLists &lists_;
     GangStore &gangs_;
     BatchTidy tidy_;
-    BatchEnds ends_;
+    BatchEndTimes ends_;
     BatchHosts hosts_;
     // The batch jobs that live, and their script files, by the list that was
     // requested then.

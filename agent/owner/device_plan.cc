@@ -78,34 +78,89 @@ std::string too_few_plugin_devices_reason(const DeviceCatalog &catalog,
         node < job.gres_on.size() ? job.gres_on[node] : nothing, needs.plugins);
 }
 
+// What Slurm counts on a node. It refuses jobs that ask for more.
+class CountedThere {
+  public:
+    CountedThere(const DeviceCatalog &catalog, const std::string &slurm_node)
+        : index_(find(catalog.nodes, slurm_node)),
+          counts_(find(catalog.index_counts, slurm_node)),
+          amounts_(find(catalog.amounts, slurm_node))
+    {
+    }
+
+    // The GRES and the type of a device; nothing: Slurm does not count it.
+    std::optional<std::pair<std::string, std::string>>
+    kind_of(const DeviceId &device) const
+    {
+        auto where = index_ ? index_->find(device) : std::nullopt;
+        if (!where || where->index >= most_of(where->gres))
+            return std::nullopt;
+        return std::pair(where->gres, index_->at(*where)->type);
+    }
+    // How many devices of a plugin.
+    std::int64_t count_of(const PluginWish &wish) const
+    {
+        if (!index_ || !is_counted(*index_, wish))
+            return 0;
+        auto most = most_of(wish.type.empty() ? wish.gres
+                                              : wish.gres + ":" + wish.type);
+        return std::min(wish.count, static_cast<std::int64_t>(most));
+    }
+    bool has_amounts() const { return amounts_ != nullptr; }
+    std::uint64_t amount_of(const std::string &gres) const
+    {
+        return value_in(amounts_, gres);
+    }
+
+  private:
+    template <class Value>
+    static const Value *find(const std::map<std::string, Value> &all,
+                             const std::string &name)
+    {
+        auto found = all.find(name);
+        return found == all.end() ? nullptr : &found->second;
+    }
+    static std::uint64_t value_in(const GresCounts *counts,
+                                  const std::string &gres)
+    {
+        const std::uint64_t *value = counts ? find(*counts, gres) : nullptr;
+        return value ? *value : 0;
+    }
+    std::uint64_t most_of(const std::string &kind) const
+    {
+        return value_in(counts_, kind);
+    }
+
+    const DeviceIndex *index_;
+    const GresCounts *counts_;
+    const GresCounts *amounts_;
+};
+
 } // namespace
 
 std::string DevicePlan::gres_of_living(const Pod &pod, const DeviceNeeds &needs)
 {
     auto catalog = devices_.catalog();
-    const auto &indexes = catalog->nodes;
-    auto node = indexes.find(nodes_.slurm_name_of(pod.node_name));
-    auto has = catalog->amounts.find(nodes_.slurm_name_of(pod.node_name));
+    const CountedThere there(*catalog, nodes_.slurm_name_of(pod.node_name));
     GresSums sums;
     GresCounts amounts;
     for (const ResourceClaimPtr &claim : needs.claims) {
         std::set<DeviceId> seen; // a claim may have several shares of one
         for (const DeviceId &device : share_of(pod, *claim)) {
-            if (auto where = node == indexes.end() ? std::nullopt
-                                                   : node->second.find(device))
-                sums[{where->gres, node->second.at(*where)->type}]++;
-            if (has != catalog->amounts.end() && seen.insert(device).second)
+            if (auto kind = there.kind_of(device))
+                sums[*kind]++;
+            if (there.has_amounts() && seen.insert(device).second)
                 add_amounts(amounts, amounts_of(*catalog, *claim, device));
         }
     }
     for (const PluginWish &one : needs.plugins)
-        if (node != indexes.end() && is_counted(node->second, one))
-            sums[{one.gres, one.type}] += one.count;
+        if (auto count = there.count_of(one); count != 0)
+            sums[{one.gres, one.type}] += count;
     std::string text = text_of(sums);
     for (const auto &[gres, amount] : amounts)
-        if (has->second.contains(gres)) // Slurm refuses GRES that no node has
+        if (std::uint64_t most = there.amount_of(gres); most != 0)
             text += std::format("{}gres/{}:{}", text.empty() ? "" : ",", gres,
-                                amount);
+                                std::min(amount, most));
     return text;
 }
 

@@ -34,7 +34,9 @@ class DevicePlan {
     std::string place_of(const Job &job, const DeviceNeeds &needs) const;
 
     // Returns the GRES for the new job of a Pod whose job is lost: the same
-    // devices, in the same number.
+    // devices, in the same number, without those that Slurm does not count on
+    // the Pod's node. Slurm gives such devices to nobody, but would refuse the
+    // job, and give away all that the Pod uses.
     std::string gres_of_living(const Pod &pod, const DeviceNeeds &needs);
 
   private:

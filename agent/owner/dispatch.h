@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Hands the action of a gang to the workers, and a large binding to several of
-// them at once. The outcome comes as ActionDone. Owner thread only.
+// Hands the action of a gang to the worker threads, and a large binding to
+// several of them at once, in stages: all ResourceClaims before any Pod, the
+// Pod of a batch job's script last. The devices that the action gives out are
+// reserved before, and messages that it makes untrue are dropped. The outcome
+// comes as ActionDone. Owner thread only.
 #pragma once
 
 #include "agent/act/act.h"
@@ -36,7 +39,7 @@ class Dispatch {
 
   private:
     const Parts to_;
-    Owners owners_; // shared with workers
+    Owners owners_; // thread-safe; shared with the worker threads
 };
 
 } // namespace bridge

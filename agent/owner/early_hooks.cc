@@ -22,7 +22,7 @@ std::optional<HookMessage> EarlyHooks::take(JobRef job)
 
 // Returns whether the Pods that live by that job get another one, and the
 // plugin has been told that their nodes are dirty.
-bool EarlyHooks::is_succeeded(JobRef job) const
+bool EarlyHooks::has_successor(JobRef job) const
 {
     bool any = false, all = true;
     for (const auto &[node, uids] : gangs_.living()) {
@@ -49,7 +49,7 @@ void EarlyHooks::settle()
     for (auto early = hooks_.begin(); early != hooks_.end();) {
         const auto &[job, hook] = *early;
         bool ended = hook.message.type == HookMessage::Type::ended;
-        if (ended && (!gangs_.living_of(job) || is_succeeded(job))) {
+        if (ended && (!gangs_.living_of(job) || has_successor(job))) {
             line_.send({.type = HookMessage::Type::clean, .job = job});
             early = hooks_.erase(early);
             continue;

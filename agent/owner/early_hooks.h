@@ -42,7 +42,7 @@ class EarlyHooks {
         Clock::time_point since;
     };
 
-    bool is_succeeded(JobRef job) const;
+    bool has_successor(JobRef job) const;
 
     const Context &context_;
     const PluginLine &line_;

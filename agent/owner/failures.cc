@@ -141,10 +141,8 @@ Clock::duration Failures::adopt_failed(GangEntry &entry, const ActionDone &done)
         doubt_submit(entry, to_.context.now);
     if (!is_refusal(error))
         return {};
-    if (entry.told != error.message)
-        to_.voice.warn(entry.gang, "SlurmJobNotAdopted",
-                       not_adopted_message(error.message));
-    entry.told = error.message;
+    to_.voice.warn_once(entry, "SlurmJobNotAdopted",
+                        not_adopted_message(error.message));
     return {};
 }
 

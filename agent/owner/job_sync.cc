@@ -77,7 +77,7 @@ GangEntry *JobSync::entry_for(const std::string &uid, std::vector<Job> &jobs)
         auto alive = std::ranges::find_if(jobs, lives);
         if (alive == jobs.end())
             return nullptr; // its Pods are gone, and it has ended
-        entry = &to_.gangs.adopt(alive->tag, context_.now);
+        entry = &to_.gangs.create_for_job(alive->tag, context_.now);
         set_first(*entry, jobs);
         doubt_job(entry->gang, "it may have ended since it was listed");
     } else if (!entry->gang.job || entry->gang.submit_uncertain) {

@@ -14,33 +14,33 @@ constexpr char twice_problem[] = "devices";
 void KnownDevices::replace(std::vector<ResourceSlice> slices)
 {
     store_.replace(std::move(slices));
-    sync_.change_soon();
+    sync_.sync_now();
 }
 
 void KnownDevices::put(ResourceSlice slice, bool deleted)
 {
     context_.health.count("resourceslice");
     store_.put(std::move(slice), deleted);
-    sync_.change_soon();
+    sync_.sync_now();
 }
 
 void KnownDevices::replace(std::vector<DeviceClass> classes)
 {
     store_.replace(std::move(classes));
-    sync_.change_soon();
+    sync_.sync_now();
 }
 
 void KnownDevices::put(DeviceClass device_class, bool deleted)
 {
     store_.put(std::move(device_class), deleted);
-    sync_.change_soon();
+    sync_.sync_now();
 }
 
 void KnownDevices::replace(std::vector<ResourceClaim> claims)
 {
     claims_.replace(std::move(claims));
     claims_changed();
-    sync_.change_soon();
+    sync_.sync_now();
 }
 
 std::set<std::string> KnownDevices::put(ResourceClaim claim, bool deleted)
@@ -66,7 +66,7 @@ void KnownDevices::note_foreign(const ResourceClaim &claim, bool deleted)
     freed_ |= before && before->allocated && !claim.allocated;
     bool same = was && is && before->devices == claim.devices;
     if ((was || is) && !same)
-        sync_.change_soon();
+        sync_.sync_now();
 }
 
 // Only those who write claims can prevent that; the documentation of Kubernetes
@@ -98,6 +98,7 @@ NodeSync::Devices KnownDevices::to_sync()
 void KnownDevices::take(NodeSyncResult &found, std::set<std::string> cpu_nodes)
 {
     store_.set_indexes(std::move(found.devices));
+    store_.set_index_counts(std::move(found.index_counts));
     store_.set_amounts(std::move(found.amounts));
     store_.set_cpu_nodes(std::move(cpu_nodes));
 }

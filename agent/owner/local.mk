@@ -4,7 +4,7 @@ agent_owner_sources = \
 	agent/owner/agenda.cc agent/owner/agenda.h \
 	agent/owner/attempts.cc agent/owner/attempts.h \
 	agent/owner/batch_caches.h \
-	agent/owner/batch_ends.cc agent/owner/batch_ends.h \
+	agent/owner/batch_end_times.cc agent/owner/batch_end_times.h \
 	agent/owner/batch_hosts.cc agent/owner/batch_hosts.h \
 	agent/owner/batch_intake.cc agent/owner/batch_intake.h \
 	agent/owner/batch_jobs.cc agent/owner/batch_jobs.h \
@@ -34,18 +34,18 @@ agent_owner_sources = \
 	agent/owner/health.cc agent/owner/health.h \
 	agent/owner/held_pods.cc agent/owner/held_pods.h \
 	agent/owner/het_jobs.cc agent/owner/het_jobs.h \
-	agent/owner/hooks.cc \
-	agent/owner/illness.cc agent/owner/illness.h \
+	agent/owner/hook_messages.cc \
+	agent/owner/lost_nodes.cc agent/owner/lost_nodes.h \
 	agent/owner/job_lists.cc agent/owner/job_lists.h \
 	agent/owner/job_sync.cc agent/owner/job_sync.h \
-	agent/owner/jobs.cc \
+	agent/owner/job_messages.cc \
 	agent/owner/known_devices.cc agent/owner/known_devices.h \
 	agent/owner/known_nodes.cc agent/owner/known_nodes.h \
 	agent/owner/message.h \
 	agent/owner/news.h \
 	agent/owner/node_marks.cc agent/owner/node_marks.h \
 	agent/owner/node_sync.cc agent/owner/node_sync.h \
-	agent/owner/nodes.cc \
+	agent/owner/node_messages.cc \
 	agent/owner/outcomes.cc agent/owner/outcomes.h \
 	agent/owner/outside_pods.cc agent/owner/outside_pods.h \
 	agent/owner/owner.cc agent/owner/owner.h \
@@ -57,7 +57,7 @@ agent_owner_sources = \
 	agent/owner/plugin_connection.h \
 	agent/owner/plugin_line.cc agent/owner/plugin_line.h \
 	agent/owner/pod_ends.cc agent/owner/pod_ends.h \
-	agent/owner/pods.cc \
+	agent/owner/pod_messages.cc \
 	agent/owner/ports.h \
 	agent/owner/queue_places.cc agent/owner/queue_places.h \
 	agent/owner/room.cc agent/owner/room.h \

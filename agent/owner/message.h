@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -78,6 +79,10 @@ struct BatchPodMade {
     Result<Job> now;
     unsigned began = 0; // absences of slurmctld when it began
 };
+// The Slurm nodes of slurmd Pods that somebody may evict.
+struct WorkersUnprotected {
+    std::set<std::string> nodes;
+};
 struct NodesSynced {
     Result<NodeSyncResult> result;
 };
@@ -98,6 +103,6 @@ using Message = std::variant<
     Listed<DeviceClass>, Changed<DeviceClass>, Listed<ResourceClaim>,
     Changed<ResourceClaim>, WatchState, HookReceived, HookLost, ActionDone,
     JobsLoaded, StatesLoaded, GraceTimesLoaded, BatchPodMade, NodesSynced,
-    LeaseNews, AccessNews, Ask, Reload, Stop>;
+    WorkersUnprotected, LeaseNews, AccessNews, Ask, Reload, Stop>;
 
 } // namespace bridge

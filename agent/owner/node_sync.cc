@@ -66,7 +66,7 @@ void NodeSync::begin(Wants wants)
     if (!await_devices(wants.devices) &&
         devices_expected_until_.value_or(over) != over) {
         devices_expected_until_ = over;
-        times_.change_soon(); // add the nodes that waited
+        times_.sync_now(); // add the nodes that waited
     }
     bool changed = times_.begin();
     bool list_shadows = wants.list_shadows;

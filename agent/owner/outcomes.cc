@@ -188,7 +188,7 @@ void Outcomes::record_done(GangEntry &entry, const Action &action)
         [&](const Restamp &) {
             // The earlier job may live: end it as a duplicate.
             to_.lists.list_soon();
-            entry.renewals = 0;
+            Attempts::restamped(entry);
             hold(watch_lag);
         },
         [&](const ReleaseClaims &) { hold(watch_lag); },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What an action that has come back from the workers changes in what is known.
-// It has no state, and keeps nothing to itself: it tells the parts that do.
-// Failures has those that failed. Owner thread only.
+// It has no state: it tells the parts that have, and writes into the gang what
+// only the outcome knows, such as which bindings have succeeded. Failures has
+// the actions that failed. Owner thread only.
 #pragma once
 
 #include "agent/act/act.h"

@@ -22,7 +22,7 @@ void OutsidePods::replace(const std::vector<ForeignPod> &pods)
     // Earlier syncs did not know what other Pods use, even if there are none.
     bool first = !std::exchange(listed_, true);
     if (!foreign_.replace(pods).empty() || first)
-        sync_.change_soon();
+        sync_.sync_now();
 }
 
 void OutsidePods::put(ForeignPod pod, bool deleted)
@@ -31,7 +31,7 @@ void OutsidePods::put(ForeignPod pod, bool deleted)
         pod.node.clear();
     for (const std::string &node : foreign_.put(pod))
         if (nodes_.is_slurms(node))
-            sync_.change_soon();
+            sync_.sync_now();
 }
 
 void OutsidePods::note(const Pod &pod, bool deleted)
@@ -40,7 +40,7 @@ void OutsidePods::note(const Pod &pod, bool deleted)
     ForeignPod taken{pod.uid, stray ? pod.node_name : "",
                      amounts_of(pod.requests), true};
     if (!strays_.put(taken).empty())
-        sync_.change_soon();
+        sync_.sync_now();
 }
 
 std::optional<std::map<std::string, Amounts>> OutsidePods::taken() const

@@ -126,7 +126,7 @@ void Owner::on(AccessNews &news)
             log_info("a feature is on again", {{"feature", feature}});
     to_.context.features_off = std::move(news.off);
     release_held(); // of an API that may not be read any more
-    to_.sync.change();
+    to_.sync.sync_when_due();
     to_.attempts.all_again();
 }
 
@@ -141,7 +141,7 @@ void Owner::on(Reload &reload)
     to_.places.set_limits();
     to_.placement.set_limit();
     to_.lists.list_soon();
-    to_.sync.change();
+    to_.sync.sync_when_due();
     to_.attempts.all_again();
 }
 

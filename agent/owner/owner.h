@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The coordinator of the owner thread. It pops messages, hands each to the
 // parts that it concerns, and lets decide() say what follows for every gang
-// that was woken. It has no state of its own: that is in the parts (parts.h),
-// which do not know each other but downwards, so what one has found is passed
-// on here.
+// that was woken. It has no state of its own: that is in the parts (parts.h). A
+// part knows only those above it there, so what it has found for others is
+// passed on here.
 #pragma once
 
 #include "agent/owner/explain_page.h"
@@ -43,14 +43,14 @@ class Owner {
     const std::string &standby() const { return to_.context.standby; }
 
   private:
-    // pods.cc
+    // pod_messages.cc
     void on(Listed<Pod> &pods);
     void on(Changed<Pod> &pod);
     void on(GroupsListed &groups);
     void on(Changed<GroupSpec> &group);
     void release_held();
 
-    // nodes.cc
+    // node_messages.cc
     void on(Listed<Node> &nodes);
     void on(Changed<Node> &node);
     void on(Listed<ForeignPod> &pods);
@@ -67,15 +67,16 @@ class Owner {
     void on(Listed<ResourceClaim> &claims);
     void on(Changed<ResourceClaim> &claim);
 
-    // hooks.cc
+    // hook_messages.cc
     void on(HookReceived &hook);
     void on(HookLost &lost);
+    void on(WorkersUnprotected &workers);
     void on_hello(const HookMessage &hello, PluginConnection from);
     void on_ordinary(const HookMessage &hook);
     void on_allocated(const HookMessage &hook);
     void on_ended(const HookMessage &hook);
 
-    // jobs.cc
+    // job_messages.cc
     void on(ActionDone &done);
     void on(BatchPodMade &made);
     void on(JobsLoaded &loaded);

@@ -28,11 +28,11 @@
 #include "agent/owner/groups.h"
 #include "agent/owner/held_pods.h"
 #include "agent/owner/het_jobs.h"
-#include "agent/owner/illness.h"
 #include "agent/owner/job_lists.h"
 #include "agent/owner/job_sync.h"
 #include "agent/owner/known_devices.h"
 #include "agent/owner/known_nodes.h"
+#include "agent/owner/lost_nodes.h"
 #include "agent/owner/message.h"
 #include "agent/owner/node_marks.h"
 #include "agent/owner/node_sync.h"
@@ -87,7 +87,7 @@ struct OwnerParts {
     GroupTimes times{context, agenda, groups};
     HeldPods held{context, groups.table(), gangs};
     KnownNodes nodes;
-    Illness illness{context, nodes, gangs, agenda};
+    LostNodes lost_nodes{context, nodes, gangs, agenda};
     Voice voice{errands, gangs, nodes};
     Attempts attempts{context, agenda, gangs};
     VolumeLooks volumes{context, agenda, attempts, voice};

@@ -75,7 +75,7 @@ bool Permission::may_act(GangEntry &entry, const Action &action)
     }
     if (const auto *adopt = std::get_if<Adopt>(&action)) {
         if (!to_.pins.has(adopt->node)) {
-            to_.sync.change(); // the pins are derived from the gangs
+            to_.sync.sync_when_due(); // the pins are derived from the gangs
             return false;
         }
         return may_adopt(entry);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Whether the action that was decided for a gang may be carried out now. It has
-// no state. Owner thread only.
+// no state of its own, but a permission takes what it is for: the gang's place
+// in the queue (QueuePlaces), and the room on its Nodes (Room). So ask once,
+// right before Dispatch::begin(). Owner thread only.
 #pragma once
 
 #include "agent/gang/action.h"

@@ -153,7 +153,7 @@ PlacementTable::State Placement::need(const Gang &gang,
 {
     auto state = table_.need(predicate, asker_for(gang), context_.now);
     if (table_.pop_new()) {
-        sync_.change_soon();
+        sync_.sync_now();
     }
     return state;
 }
@@ -194,7 +194,7 @@ bool Placement::is_known(const Gang &gang)
 {
     PredicatePtr preferred = preferred_of(gang);
     if (table_.doubted())
-        sync_.change(); // its plugin may stay away
+        sync_.sync_when_due(); // its plugin may stay away
     bool known =
         !table_.doubted() &&
         need(gang, gang.placement.predicate) !=
@@ -283,7 +283,7 @@ void Placement::drop_unused()
         return;
     record_needs();
     if (table_.drop_unused(context_.now, context_.conf->feature_linger))
-        sync_.change();
+        sync_.sync_when_due();
 }
 
 } // namespace bridge

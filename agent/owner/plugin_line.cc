@@ -26,6 +26,8 @@ void PluginLine::hello(const HookMessage &hello, PluginConnection from)
         context_.health.solved("prep/k8s");
     talk_ = {};
     talk_.connection = from;
+    if (unprotected_)
+        send_list(HookMessage::Type::unprotected, *unprotected_);
 }
 
 void PluginLine::lost()
@@ -68,6 +70,13 @@ void PluginLine::tell_nodes(const NodeMap &nodes,
     }
 }
 
+void PluginLine::tell_unprotected(std::set<std::string> nodes)
+{
+    unprotected_ = std::move(nodes);
+    if (talk_.connection)
+        send_list(HookMessage::Type::unprotected, *unprotected_);
+}
+
 bool PluginLine::told_dirty(const std::string &node) const
 {
     return talk_.dirty_said && talk_.dirty_said->contains(node);
@@ -78,7 +87,7 @@ void PluginLine::send_list(HookMessage::Type type,
 {
     HookMessage part{.type = type};
     std::string &list =
-        type == HookMessage::Type::bridge ? part.nodes : part.dirty;
+        type == HookMessage::Type::synced ? part.dirty : part.nodes;
     for (const std::string &node : nodes) {
         if (list.size() + node.size() > max_packet_list) {
             part.more = true;

@@ -49,6 +49,9 @@ class PluginLine {
     // unless it knows that. The former is told again after forget_nodes().
     void tell_nodes(const NodeMap &nodes, const std::set<std::string> &dirty);
     void forget_nodes() { talk_.bridge_said = false; }
+    // Tells it which nodes of slurmd Pods are not protected from evictions,
+    // now and whenever another plugin connects.
+    void tell_unprotected(std::set<std::string> nodes);
     // Whether the plugin knows that this Slurm node is dirty.
     bool told_dirty(const std::string &node) const;
 
@@ -67,6 +70,7 @@ class PluginLine {
 
     Context &context_;
     Talk talk_;
+    std::optional<std::set<std::string>> unprotected_; // nothing: not told
     std::string cluster_;
     // Workers read it.
     std::shared_ptr<std::atomic<unsigned>> absences_ =

@@ -2,8 +2,8 @@
 #include "agent/owner/pod_ends.h"
 
 #include "agent/decide/batch_gang.h"
+#include "agent/decide/end_status.h"
 #include "agent/decide/gang_place.h"
-#include "agent/decide/translate.h"
 #include "agent/gang/facts.h"
 
 #include <algorithm>

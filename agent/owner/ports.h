@@ -33,6 +33,9 @@ struct BridgePorts {
     // Requests a look for that API; answered by GroupsListed. Null: nobody
     // looks, and an API that was absent stays absent.
     std::function<GroupLooks::Number(GroupApi)> look_for_groups = {};
+    // A job waits until the slurmd Pods of its nodes are protected. Null: there
+    // are none.
+    std::function<void()> look_at_workers = {};
 };
 
 } // namespace bridge

@@ -20,7 +20,8 @@ constexpr std::chrono::seconds resume_pause{5}; // one check for many nodes
 // A Pod's new job may start beside the one that waits, if both fit.
 constexpr std::chrono::seconds adoption_patience{5};
 
-// Runs on a worker. Loads the nodes first, and then the jobs: see RoomAnswer.
+// Runs on a worker thread. Loads the nodes first, and then the jobs: see
+// RoomAnswer.
 Result<RoomAnswer> ask_room(Slurm &slurm, const std::vector<JobRef> &jobs)
 {
     auto nodes = slurm.load_nodes();
@@ -41,7 +42,7 @@ Result<RoomAnswer> ask_room(Slurm &slurm, const std::vector<JobRef> &jobs)
     return answer;
 }
 
-// Runs on a worker.
+// Runs on a worker thread.
 Result<> drain_unless_drained(Slurm &slurm, const std::string &node)
 {
     auto nodes = slurm.load_nodes();
@@ -93,7 +94,7 @@ void Room::tell_nodes()
     to_.line.tell_nodes(to_.nodes.slurm_nodes(), dirty);
     if (!std::ranges::includes(dirty, dirty_before_)) {
         // a drain set by the gate may be over
-        to_.sync.change_by(context_.now + resume_pause);
+        to_.sync.sync_by(context_.now + resume_pause);
     }
     if (dirty_before_ != dirty)
         dirty_before_ = dirty;

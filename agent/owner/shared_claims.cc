@@ -37,7 +37,7 @@ bool counts_for_others(const GangEntry &entry)
 
 } // namespace
 
-CountingFacts SharedClaims::facts(GangEntry &entry)
+CountingFacts SharedClaims::update(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
     if (!gang.job || gang.job->ref != entry.uncounted_job)

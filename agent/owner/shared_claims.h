@@ -32,8 +32,9 @@ class SharedClaims {
     {
     }
 
-    // What decide() must know of the gang's claims and others' Pods.
-    CountingFacts facts(GangEntry &entry);
+    // Notes and says which Pods live by the devices that the gang's job counts.
+    // Returns what decide() must know of the gang's claims and others' Pods.
+    CountingFacts update(GangEntry &entry);
 
     // Whether a job counts the claim's devices for this gang.
     Counting counting(const Gang &follower, const ObjectKey &claim);

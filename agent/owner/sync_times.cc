@@ -6,13 +6,13 @@
 
 namespace bridge {
 
-void SyncTimes::change_soon()
+void SyncTimes::sync_now()
 {
     changed_ = true;
     due_ = context_.now;
 }
 
-void SyncTimes::change_by(Clock::time_point when)
+void SyncTimes::sync_by(Clock::time_point when)
 {
     due_ = changed_ ? std::min(due_, when) : when;
     changed_ = true;

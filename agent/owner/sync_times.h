@@ -12,13 +12,15 @@ class SyncTimes {
   public:
     explicit SyncTimes(const Context &context) : context_(context) {}
 
-    // Something has changed: compare at once; by then; after this pause, unless
-    // a comparison is wanted anyway.
-    void change_soon();
-    void change_by(Clock::time_point when);
+    // Something has changed that cannot wait: compare at once.
+    void sync_now();
+    // Compare by then.
+    void sync_by(Clock::time_point when);
+    // Compare after this pause, unless a comparison is wanted before.
     void retry_in(Clock::duration pause);
-    // The same, without a hurry: when it was due last, which is over.
-    void change() { changed_ = true; }
+    // Something has changed that can wait: compare once the pause after the
+    // last comparison is over.
+    void sync_when_due() { changed_ = true; }
 
     // When the next comparison is due; never while one is under way.
     Clock::time_point next() const;

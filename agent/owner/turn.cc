@@ -22,7 +22,7 @@ void Owner::turn()
         log_info("in step with Slurm and Kubernetes, serving");
         to_.early_hooks.settle();
         to_.room.touch_all();
-        to_.sync.change(); // nodes may have features that no Pod needs
+        to_.sync.sync_when_due(); // nodes may have features that no Pod needs
     }
     to_.room.wake_blocked();
     if (auto change = to_.devices.pop_change())
@@ -120,14 +120,14 @@ void Owner::derive(GangEntry &entry)
 {
     Gang &gang = entry.gang;
     gang.batch = mark_of(gang, *to_.context.conf).has_value();
-    gang.of_batch = to_.batch_pods.facts(entry);
+    gang.of_batch = to_.batch_pods.update(entry);
     record_ends(gang);
     record_batch_ends(gang);
     gang.times = to_.times.facts(entry);
-    gang.lost_node_reason = to_.illness.lost_node_reason(entry);
+    gang.lost_node_reason = to_.lost_nodes.lost_node_reason(entry);
     gang.grace = to_.grace.facts(entry);
     derive_placement(entry);
-    gang.claims = to_.shared_claims.facts(entry);
+    gang.claims = to_.shared_claims.update(entry);
     gang.unheard = entry.heard != to_.line.absences();
     to_.het_jobs.note(gang);
 }

@@ -12,7 +12,7 @@ namespace bridge {
 
 namespace {
 
-// Runs on a worker.
+// Runs on a worker thread.
 Result<> write_message(const Pod &pod, const std::string &text,
                        const std::stop_token &dropped, Kube &kube)
 {
@@ -42,11 +42,19 @@ void Voice::say(GangEntry &entry, const std::string &message,
             [pod, text, dropped = entry.telling.get_token()](Kube &kube) {
                 return write_message(*pod, text, dropped, kube);
             },
-            [this, uid = pod->uid](const Result<> &said) {
+            [this, uid = entry.gang.uid](const Result<> &said) {
                 if (GangEntry *known = said ? nullptr : gangs_.find(uid))
                     known->told.clear(); // repeat it when it is due
             });
     }
+}
+
+void Voice::warn_once(GangEntry &entry, const std::string &reason,
+                      const std::string &text)
+{
+    if (entry.told != text)
+        warn(entry.gang, reason, text);
+    entry.told = text;
 }
 
 void Voice::warn(const Gang &gang, const std::string &reason,

@@ -40,6 +40,9 @@ class Voice {
     // Posts a Warning on the living Pods.
     void warn(const Gang &gang, const std::string &reason,
               const std::string &text) const;
+    // The same, unless it is what was said last.
+    void warn_once(GangEntry &entry, const std::string &reason,
+                   const std::string &text);
 
     // Posts an Event on each Pod that the binding has bound.
     void say_bound(const Gang &gang, const Bind &bind) const;

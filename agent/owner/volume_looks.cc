@@ -56,7 +56,7 @@ void VolumeLooks::take(GangEntry &entry, VolumesSeen &seen,
     entry.volumes_due = context_.now + (enough ? volumes_believed : delay);
     if (enough) {
         entry.volume_looks = 0;
-        entry.bind_failing_since.reset();
+        Attempts::bind_goes_on(entry);
     } else if (is_kind<BindVolumes>(action)) {
         attempts_.bind_delayed(entry);
         attempts_.hold(entry, action, delay);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/workers/decide.h"
 
+#include "common/base/ascii.h"
+#include "common/base/text.h"
 #include "common/contract/worker_names.h"
 #include "common/contract/worker_request.h"
 #include "common/kube/text.h"
@@ -8,14 +10,31 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string_view>
+#include <vector>
 
 namespace bridge {
 
 namespace {
 
-constexpr char gone[] = " is gone"; // end of a reason
+// Ends of reasons. Those of the second kind are read again, also by another
+// process: keep them.
+constexpr char gone[] = " is gone";
+constexpr char gone_for_ever[] = " is gone for good";
+constexpr char going[] = " is to be removed";
+constexpr char going_for_ever[] = " is to be removed for good";
 constexpr char checking[] = "Checking";
 constexpr char no_end[] = "9999-12-31T23:59:59Z"; // jobs without a time limit
+
+// Anything else could be read as more than one feature.
+bool is_feature(std::string_view text)
+{
+    return std::ranges::all_of(text, [](char c) {
+        return is_letter_or_digit(c) || c == '_' || c == '-' || c == '.' ||
+               c == '/';
+    });
+}
 
 // Why the node must take no jobs; "": it may.
 std::string drain_wish(const WorkerPod &pod)
@@ -26,7 +45,7 @@ std::string drain_wish(const WorkerPod &pod)
     if (pod.ending)
         return because(" is being deleted");
     if (pod.request.drain)
-        return because(" is to be removed");
+        return because(pod.for_good ? going_for_ever : going);
     if (pod.cordoned)
         return because(" is cordoned");
     return {};
@@ -131,18 +150,76 @@ void add_answer(WorkerPlan &plan, const WorkerPod &pod, const SlurmNode *record,
     }
 }
 
+// Whether the reason, one of ours, says wrongly whether the record is to go,
+// too: that is read after the Pod's end.
+bool is_misleading(const SlurmNode &record, const WorkerPod &pod)
+{
+    return record.drained && is_worker_reason(record.reason) &&
+           gone_for_good(record).has_value() != pod.for_good;
+}
+
 void add_step(WorkerPlan &plan, const WorkerPod &pod, const SlurmNode &record)
 {
     std::string wish = drain_wish(pod);
     if (pod.over && !record.down) {
         plan.step = WorkerStep::down;
         plan.reason = gone_reason(record, pod);
-    } else if (!pod.over && !wish.empty() && !record.drained && !record.down) {
+    } else if (!pod.over && !wish.empty() && !record.down &&
+               (!record.drained || is_misleading(record, pod))) {
         plan.step = WorkerStep::drain;
         plan.reason = wish;
     } else if (!pod.over && wish.empty() && may_resume(record)) {
         plan.step = WorkerStep::resume;
     }
+}
+
+std::vector<std::string> words_of(const std::string &list)
+{
+    std::vector<std::string> words;
+    std::string_view rest = list;
+    while (!rest.empty()) {
+        std::string_view word = next_part(rest, ',');
+        while (word.starts_with(' '))
+            word.remove_prefix(1);
+        while (word.ends_with(' '))
+            word.remove_suffix(1);
+        if (!word.empty())
+            words.emplace_back(word);
+    }
+    return words;
+}
+
+// All features of the node: those that others gave it, and those of its
+// Kubernetes Node, with our prefix. Nothing if it has just these.
+std::optional<std::string> wanted_features(const WorkerPod &pod,
+                                           const SlurmNode &record)
+{
+    std::vector<std::string> wanted;
+    std::set<std::string> ours;
+    for (std::string &one : words_of(record.features))
+        if (one.starts_with(names::node_feature_prefix))
+            ours.insert(std::move(one));
+        else
+            wanted.push_back(std::move(one));
+    std::set<std::string> given;
+    for (const std::string &one : words_of(pod.features.value_or("")))
+        if (is_feature(one))
+            given.insert(names::node_feature_prefix + one);
+    if (given == ours)
+        return std::nullopt;
+    wanted.insert(wanted.end(), given.begin(), given.end());
+    std::string list;
+    for (const std::string &one : wanted)
+        list += (list.empty() ? "" : ",") + one;
+    return list;
+}
+
+void add_place(WorkerPlan &plan, const WorkerPod &pod, const SlurmNode &record)
+{
+    if (pod.topology && !pod.topology->empty() &&
+        *pod.topology != record.topology)
+        plan.topology = pod.topology;
+    plan.features = wanted_features(pod, record);
 }
 
 std::string deadline_of(const std::optional<NodeJobs> &jobs,
@@ -174,7 +251,9 @@ bool is_node_of(const SlurmNode &record, const WorkerPod &pod)
 bool may_resume(const SlurmNode &record)
 {
     if (record.down)
-        return is_worker_reason(record.reason) && record.reason.ends_with(gone);
+        return is_worker_reason(record.reason) &&
+               (record.reason.ends_with(gone) ||
+                record.reason.ends_with(gone_for_ever));
     return record.drained && is_worker_reason(record.reason);
 }
 
@@ -182,7 +261,30 @@ std::string gone_reason(const SlurmNode &record, const WorkerPod &pod)
 {
     if (!record.reason.empty() && !is_worker_reason(record.reason))
         return record.reason;
-    return names::worker_drain_mark + ("Pod " + pod.key.str()) + gone;
+    return names::worker_drain_mark + ("Pod " + pod.key.str()) +
+           (pod.for_good ? gone_for_ever : gone);
+}
+
+std::optional<ObjectKey> gone_for_good(const SlurmNode &record)
+{
+    std::string_view text = record.reason;
+    for (std::string_view begin : {std::string_view(names::worker_drain_mark),
+                                   std::string_view("Pod ")}) {
+        if (!text.starts_with(begin))
+            return std::nullopt;
+        text.remove_prefix(begin.size());
+    }
+    std::size_t end = text.find(' ');
+    std::string_view pod = text.substr(0, end);
+    std::size_t slash = pod.find('/');
+    if (end == text.npos || slash == pod.npos ||
+        !(record.drained || record.down))
+        return std::nullopt;
+    text.remove_prefix(end);
+    if (text != gone_for_ever && text != going_for_ever)
+        return std::nullopt;
+    return ObjectKey{std::string(pod.substr(0, slash)),
+                     std::string(pod.substr(slash + 1))};
 }
 
 WorkerPlan plan_worker(const WorkerPod &pod, const WorkerFacts &facts)
@@ -191,8 +293,10 @@ WorkerPlan plan_worker(const WorkerPod &pod, const WorkerFacts &facts)
     const SlurmNode *record = facts.record;
     if (record && !is_node_of(*record, pod))
         record = nullptr;
-    if (record)
+    if (record) {
         add_step(plan, pod, *record);
+        add_place(plan, pod, *record);
+    }
     add_states(plan, pod, record);
     plan.conditions[names::worker_registered_condition] =
         registered(pod, record, facts.record);

@@ -63,8 +63,11 @@ struct WorkerPlan {
     bool drained = false; // the answer is True
     // What the Pod should carry. A condition that is not named stays.
     std::map<std::string, WorkerCondition> conditions;
-    std::string protect;  // "": no label
-    std::string deadline; // "": no annotation
+    // What the Slurm node should have, and has not.
+    std::optional<std::string> topology;
+    std::optional<std::string> features; // all of them
+    std::string protect;                 // "": no label
+    std::string deadline;                // "": no annotation
 };
 
 WorkerPlan plan_worker(const WorkerPod &pod, const WorkerFacts &facts);
@@ -78,6 +81,10 @@ bool may_resume(const SlurmNode &record);
 // The reason that a node gets when its Pod is gone. What somebody else has
 // written there stays.
 std::string gone_reason(const SlurmNode &record, const WorkerPod &pod);
+
+// The Pod of this node, if the node's reason says that the Pod goes, or is
+// gone, and that none of its name comes back. Reasons of others never do.
+std::optional<ObjectKey> gone_for_good(const SlurmNode &record);
 
 // Whether the reason of a drain is one of ours.
 bool is_worker_reason(const std::string &reason);

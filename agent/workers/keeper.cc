@@ -27,40 +27,21 @@ count_jobs(const std::vector<NodeHolder> &holders)
     return jobs;
 }
 
-// What the Pod does not carry yet.
-WorkerPatch difference(const WorkerPod &pod, const WorkerPlan &plan)
-{
-    WorkerPatch patch;
-    for (const auto &[type, condition] : plan.conditions) {
-        auto has = pod.conditions.find(type);
-        if (has == pod.conditions.end() || has->second != condition)
-            patch.conditions.emplace(type, condition);
-    }
-    if (pod.protect != plan.protect)
-        patch.protect = plan.protect;
-    if (pod.deadline != plan.deadline)
-        patch.deadline = plan.deadline;
-    return patch;
-}
-
-void apply(WorkerPod &pod, const WorkerPatch &patch)
-{
-    for (const auto &[type, condition] : patch.conditions)
-        pod.conditions[type] = condition;
-    pod.protect = patch.protect.value_or(pod.protect);
-    pod.deadline = patch.deadline.value_or(pod.deadline);
-}
-
 } // namespace
 
 void WorkerKeeper::list(const std::string &ns, std::vector<WorkerPod> pods,
                         const std::set<std::string> &others)
 {
+    listed_.insert(ns);
+    records_left_ = true;
+    std::erase_if(foreign_, [&](const ObjectKey &key) { return key.ns == ns; });
     std::map<ObjectKey, WorkerPod> listed;
     std::set<std::string> there = others;
     for (WorkerPod &pod : pods) {
         there.insert(pod.uid);
-        if (!is_of_others(pod))
+        if (is_of_others(pod))
+            foreign_.insert(pod.key);
+        else
             listed.insert_or_assign(pod.key, std::move(pod));
     }
     std::vector<ObjectKey> missing;
@@ -77,7 +58,11 @@ void WorkerKeeper::list(const std::string &ns, std::vector<WorkerPod> pods,
 WorkerPod WorkerKeeper::take_out(const ObjectKey &key)
 {
     auto known = pods_.extract(key);
+    records_left_ = true;
     confirmed_.erase(known.mapped().uid);
+    writes_.forget(known.mapped().uid);
+    unprotecting_.erase(known.mapped().uid);
+    refused_.erase(known.mapped().uid);
     due_.erase(key);
     return std::move(known.mapped());
 }
@@ -87,8 +72,11 @@ void WorkerKeeper::change(WorkerPod pod)
     auto known = pods_.find(pod.key);
     if (known != pods_.end() && known->second.uid != pod.uid)
         gone_.push_back(take_out(pod.key));
-    if (is_of_others(pod))
+    if (is_of_others(pod)) {
+        foreign_.insert(pod.key);
         return disown(pod.key);
+    }
+    writes_.told(pod.uid);
     ObjectKey key = pod.key;
     due_.insert(key);
     pods_.insert_or_assign(std::move(key), std::move(pod));
@@ -96,6 +84,7 @@ void WorkerKeeper::change(WorkerPod pod)
 
 void WorkerKeeper::remove(const WorkerPod &pod)
 {
+    foreign_.erase(pod.key);
     auto known = pods_.find(pod.key);
     if (known != pods_.end() && known->second.uid == pod.uid)
         gone_.push_back(take_out(pod.key));
@@ -105,6 +94,17 @@ void WorkerKeeper::disown(const ObjectKey &key)
 {
     if (pods_.contains(key))
         take_out(key);
+}
+
+void WorkerKeeper::written(const ObjectKey &key, const std::string &uid,
+                           const Result<> &done, Clock::time_point now)
+{
+    auto known = pods_.find(key);
+    if (known == pods_.end() || known->second.uid != uid)
+        return;
+    if (auto made = writes_.written(uid, done, now))
+        apply(known->second, *made);
+    due_.insert(key);
 }
 
 bool WorkerKeeper::is_of_others(const WorkerPod &pod) const
@@ -236,6 +236,7 @@ Result<> WorkerKeeper::set_gone_nodes_down()
                 slurm_.set_down(record->name, gone_reason(*record, pod));
             if (!done && done.error().code == Code::busy)
                 return done;
+            records_left_ |= done.has_value(); // its reason may say so now
             if (done)
                 log_info("a worker's Pod is gone, its node is set DOWN",
                          {{"NodeName", record->name}, {"Pod", pod.key.str()}});
@@ -246,6 +247,70 @@ Result<> WorkerKeeper::set_gone_nodes_down()
         }
         gone_.pop_back();
     }
+    return {};
+}
+
+// Those whose Pods are gone, and whose reasons say that none comes back.
+std::vector<const SlurmNode *> WorkerKeeper::left_records() const
+{
+    std::vector<const SlurmNode *> found;
+    for (const SlurmNode &record : table_.nodes) {
+        auto pod = gone_for_good(record);
+        if (!pod || !listed_.contains(pod->ns) || pods_.contains(*pod) ||
+            foreign_.contains(*pod))
+            continue;
+        bool taken = std::ranges::any_of(pods_, [&](const auto &other) {
+            return other.second.slurm_node == record.name;
+        });
+        if (!taken)
+            found.push_back(&record);
+    }
+    return found;
+}
+
+// What is left, as it has jobs or jobs name it, is tried again later.
+Result<> WorkerKeeper::remove_records(Clock::time_point now)
+{
+    if (!records_left_ || now < records_due_)
+        return {};
+    auto records = left_records();
+    records_left_ = !records.empty();
+    if (records.empty())
+        return {};
+    records_due_ = now + worker_records_interval;
+    auto uses = slurm_.load_uses();
+    if (!uses)
+        return std::unexpected(uses.error());
+    std::set<std::string> named;
+    for (const NodeUse &use : *uses)
+        named.insert(use.named.begin(), use.named.end());
+    for (const SlurmNode *record : records)
+        if (auto done = remove_record(*record, named); !done)
+            return done;
+    return {};
+}
+
+Result<> WorkerKeeper::remove_record(const SlurmNode &record,
+                                     const std::set<std::string> &named)
+{
+    bool has_job =
+        has_jobs(record.state) || (jobs_ && jobs_->contains(record.name));
+    if (has_job && !record.down) // nobody runs them
+        return slurm_.set_down(record.name, record.reason);
+    if (has_job || named.contains(record.name))
+        return {};
+    auto done = slurm_.delete_node(record.name);
+    if (done) {
+        index_.erase(record.name);
+        log_info("removed the record of a node whose Pod is gone for good",
+                 {{"NodeName", record.name}, {"reason", record.reason}});
+        return {};
+    }
+    if (done.error().code == Code::busy)
+        return done;
+    // Such as one in a reservation.
+    log_debug("the record of a node whose Pod is gone stays",
+              {{"NodeName", record.name}, {"err", done.error().message}});
     return {};
 }
 
@@ -276,20 +341,68 @@ Result<> WorkerKeeper::take_step(const WorkerPod &pod, const WorkerPlan &plan)
     return done;
 }
 
-Result<> WorkerKeeper::write(WorkerPod &pod, const WorkerPlan &plan)
+// What the Kubernetes Node says of the Slurm node.
+Result<> WorkerKeeper::place(const WorkerPod &pod, const WorkerPlan &plan,
+                             Clock::time_point now)
 {
-    WorkerPatch patch = difference(pod, plan);
-    if (patch.empty())
+    if (!plan.topology && !plan.features) {
+        refused_.erase(pod.uid);
         return {};
-    auto done = kube_.patch(pod, patch);
-    if (done)
-        apply(pod, patch); // the watch will show it
-    else if (done.error().code == Code::not_found)
-        return {}; // the watch will show that, too
-    return done;
+    }
+    auto before = refused_.find(pod.uid);
+    if (before != refused_.end() && now < before->second.until &&
+        before->second.topology == plan.topology &&
+        before->second.features == plan.features)
+        return {};
+    Result<> done;
+    if (plan.features)
+        done =
+            slurm_.set_features(pod.slurm_node, *plan.features, *plan.features);
+    if (plan.topology && done)
+        done = slurm_.set_topology(pod.slurm_node, *plan.topology);
+    if (done || done.error().code == Code::busy)
+        return done;
+    log_warning("slurmctld refuses what the Node says of a Slurm node",
+                {{"NodeName", pod.slurm_node},
+                 {"Pod", pod.key.str()},
+                 {"err", done.error().message}});
+    refused_[pod.uid] = {plan.topology, plan.features,
+                         now + worker_refused_interval};
+    return {};
 }
 
-Result<> WorkerKeeper::serve(WorkerPod &pod, Clock::time_point now)
+std::set<std::string> WorkerKeeper::unprotected() const
+{
+    std::set<std::string> nodes;
+    for (const auto &[key, pod] : pods_) {
+        const SlurmNode *record = record_of(pod);
+        // Also one that has not registered yet, but not that of somebody else.
+        bool may_be_ours = !record || is_node_of(*record, pod);
+        bool keeps_label =
+            pod.protect == "true" && !unprotecting_.contains(pod.uid);
+        if (may_be_ours && !keeps_label && !contested_.contains(key.ns))
+            nodes.insert(pod.slurm_node);
+    }
+    return nodes;
+}
+
+// The plugin is told first that the node is not protected. Only when no job has
+// started for a while after that the label goes.
+void WorkerKeeper::keep_label(const WorkerPod &pod, WorkerPlan &plan,
+                              Clock::time_point now)
+{
+    if (pod.protect != "true" || !plan.protect.empty()) {
+        unprotecting_.erase(pod.uid);
+        return;
+    }
+    auto since = unprotecting_.try_emplace(pod.uid, now).first->second;
+    if (now - since >= worker_interval)
+        return;
+    plan.protect = pod.protect;
+    due_.insert(pod.key);
+}
+
+Result<> WorkerKeeper::serve(const WorkerPod &pod, Clock::time_point now)
 {
     WorkerFacts facts = facts_of(pod);
     WorkerPlan plan = plan_worker(pod, facts);
@@ -308,28 +421,26 @@ Result<> WorkerKeeper::serve(WorkerPod &pod, Clock::time_point now)
         confirmed_.insert_or_assign(
             pod.uid,
             DrainAnswer{pod.uid, pod.request.number, slurmctld_, read_});
-    auto written = write(pod, plan);
-    if (!written && plan.step == WorkerStep::resume)
-        return written;
-    auto taken = take_step(pod, plan);
-    return written ? taken : written;
+    keep_label(pod, plan, now);
+    bool told = writes_.carries(pod, plan, now);
+    if (!told && !writes_.is_under_way(pod.uid))
+        due_.insert(pod.key);
+    // A node gets jobs only where it belongs.
+    if (auto placed = place(pod, plan, now); !placed)
+        return placed;
+    if (!told && plan.step == WorkerStep::resume)
+        return {};
+    return take_step(pod, plan);
 }
 
-Result<> WorkerKeeper::turn(Clock::time_point now)
+// All that is due, also after an error; but not after slurmctld has failed to
+// answer, since each call waits for it.
+Result<> WorkerKeeper::serve_due(Clock::time_point now)
 {
-    if (pods_.empty() && gone_.empty())
-        return {};
-    fresh_ = false;
-    if (auto read = read_nodes(false); !read)
-        return read;
-    if (jobs_needed(now))
-        if (auto read = read_jobs(now); !read)
-            return read;
-    if (auto done = set_gone_nodes_down(); !done)
-        return done;
-    Result<> first = find_contested();
+    Result<> first;
     for (const ObjectKey &key : std::exchange(due_, {})) {
-        if (contested_.contains(key.ns)) {
+        bool is_away = !first && first.error().code == Code::busy;
+        if (is_away || contested_.contains(key.ns)) {
             due_.insert(key);
             continue;
         }
@@ -337,10 +448,29 @@ Result<> WorkerKeeper::turn(Clock::time_point now)
         if (done)
             continue;
         due_.insert(key);
-        if (first)
+        if (first || done.error().code == Code::busy)
             first = done;
     }
     return first;
+}
+
+Result<> WorkerKeeper::turn(Clock::time_point now)
+{
+    if (pods_.empty() && gone_.empty() && !records_left_)
+        return {};
+    fresh_ = false;
+    if (auto read = read_nodes(false); !read)
+        return read;
+    if (jobs_needed(now))
+        if (auto read = read_jobs(now); !read)
+            return read;
+    if (auto done = remove_records(now); !done)
+        return done;
+    if (auto done = set_gone_nodes_down(); !done)
+        return done;
+    Result<> contested = find_contested();
+    auto served = serve_due(now);
+    return served ? contested : served;
 }
 
 } // namespace bridge

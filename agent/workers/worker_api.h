@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the agent writes on a worker's Pod, in one request. Tests replace
-// WorkerKube by a fake. One WorkerApi belongs to one thread; its writes pass
-// the write gate.
+// What the agent writes on a worker's Pod, in one request. One WorkerApi
+// belongs to one thread; its writes pass the write gate.
 #pragma once
 
 #include "agent/calls/gated_http.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/workers/worker_pod.h"
 
+#include "common/contract/names.h"
 #include "common/contract/worker_names.h"
 
 #include <algorithm>
@@ -18,6 +19,12 @@ bool has_nodeset(const Json &metadata)
                    owner.text("apiVersion")
                        .starts_with(std::string(names::slinky_group) + "/");
         });
+}
+
+std::optional<std::string> given(const Json &annotations, const char *name)
+{
+    Json value = annotations.member(name);
+    return value.present() ? std::optional(value.text()) : std::nullopt;
 }
 
 bool is_ours(const std::string &type)
@@ -54,6 +61,11 @@ std::optional<WorkerPod> worker_from(const Json &pod)
         read_worker_request(
             annotations.member(names::worker_request_annotation).text())
             .value_or(WorkerRequest{});
+    worker.for_good =
+        worker.request.drain &&
+        annotations.member(names::forget_annotation).text() == "true";
+    worker.topology = given(annotations, names::topology_annotation);
+    worker.features = given(annotations, names::features_annotation);
     Json labels = metadata.at("labels");
     worker.controller = labels.member(names::cluster_label).text();
     worker.protect = labels.member(names::protect_label).text();

@@ -35,8 +35,12 @@ struct WorkerPod {
     bool ending = false;    // has a deletionTimestamp
     bool cordoned = false;
     WorkerRequest request; // of the operator; number 0: none
-    std::string protect;   // value of the label; "": it has none
-    std::string deadline;  // value of the annotation; "": it has none
+    bool for_good = false; // it is to drain, and none of its name comes back
+    // What its Node says of the Slurm node; nothing: nothing was said.
+    std::optional<std::string> topology;
+    std::optional<std::string> features; // with commas, without our prefix
+    std::string protect;                 // value of the label; "": it has none
+    std::string deadline; // value of the annotation; "": it has none
     // The conditions that the agent sets, by type.
     std::map<std::string, WorkerCondition> conditions;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The options of sbatch for jobs that run as Pods: their names, how spank/k8s
 // passes them to job_submit/k8s, and which values are valid. Pure. Each
-// objection_to_…() returns the reason for which a value is invalid, as the
+// unfit_…_reason() returns the reason for which a value is invalid, as the
 // words that follow "must "; empty if the value is valid.
 #pragma once
 

@@ -288,6 +288,7 @@ constexpr std::array keys = {
     Key{"ClusterDomain", set_object_name<&Conf::cluster_domain>},
     Key{"WorkerNamespace", set_names<&Conf::worker_namespaces>},
     Key{"WorkerController", set_object_name<&Conf::worker_controller>},
+    Key{"ConfigHashFile", set_path<&Conf::config_hash_file>},
     Key{"MaxScriptSize", set_number<&Conf::max_script_size, 1024, 900000>},
     Key{"Workers", set_number<&Conf::workers, 1, 64>},
     Key{"LogLevel", set_log_level},

@@ -88,7 +88,10 @@ struct Conf {
     std::vector<std::string> worker_namespaces{}; // WorkerNamespace=A,B
     // The Controller there that is this slurmctld; empty: each of these
     // namespaces has one only.
-    std::string worker_controller{};     // WorkerController=NAME
+    std::string worker_controller{}; // WorkerController=NAME
+    // slurmctld is to read its configuration anew whenever this file is
+    // another one.
+    std::string config_hash_file{};      // ConfigHashFile=PATH; empty: none
     unsigned max_script_size = 524288;   // MaxScriptSize=, 1024..900000 bytes
     unsigned workers = 32;               // Workers=, 1..64
     LogLevel log_level = LogLevel::info; // LogLevel=

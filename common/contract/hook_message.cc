@@ -26,6 +26,7 @@ constexpr std::array type_names = {
     TypeName{Type::resync, "resync", false},
     TypeName{Type::bridge, "bridge", false},
     TypeName{Type::synced, "synced", false},
+    TypeName{Type::unprotected, "unprotected", false},
     TypeName{Type::start, "start", true},
     TypeName{Type::fail, "fail", true},
     TypeName{Type::clean, "clean", true},
@@ -108,6 +109,8 @@ std::string encode(const HookMessage &message)
         json.add("ours", true);
     if (message.batch)
         json.add("batch", true);
+    if (message.unprotected)
+        json.add("unprotected", true);
     if (message.more)
         json.add("more", true);
     if (message.rc != 0)
@@ -145,6 +148,7 @@ Result<HookMessage> decode_hook_message(std::string_view packet)
         static_cast<std::uint32_t>(std::max(0, small_integer(*json, "cpus")));
     message.ours = json->flag("ours");
     message.batch = json->flag("batch");
+    message.unprotected = json->flag("unprotected");
     message.more = json->flag("more");
     message.rc = small_integer(*json, "rc");
     if (message.type == Type::fail && message.rc == 0)

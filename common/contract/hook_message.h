@@ -6,7 +6,8 @@
 //    {"type":"hello","version":1,"cluster":C,"host":H}
 //                                once, first after each connect
 //    {"type":"allocated","job":J,"sluid":S,"nodes":N,"cpus":C,"ours":B,
-//     "batch":B,"dirty":N}       a prolog hook ran and is held; cpus: only for
+//     "batch":B,"dirty":N,"unprotected":B}
+//                                a prolog hook ran and is held; cpus: only for
 //                                a job of one node; batch: a job of sbatch,
 //                                which may not have a Pod yet
 //    {"type":"ended","job":J,"sluid":S,"nodes":N}
@@ -18,6 +19,9 @@
 //    {"type":"synced","dirty":N,"more":B}
 //                                the agent's lists are complete; these nodes
 //                                have Pods that no live job covers
+//    {"type":"unprotected","nodes":N,"more":B}
+//                                the nodes of slurmd Pods that may be evicted:
+//                                a job waits there for two seconds at most
 //    {"type":"start","job":J,"sluid":S}
 //                                release that prolog at once, successfully
 //    {"type":"fail","job":J,"sluid":S,"rc":R}
@@ -62,6 +66,7 @@ struct HookMessage {
         resync,
         bridge,
         synced,
+        unprotected,
         start,
         fail,
         clean,
@@ -72,16 +77,18 @@ struct HookMessage {
 
     Type type = Type::unknown;
     JobRef job{};           // allocated, ended, start, fail, clean
-    std::string nodes{};    // allocated, ended, bridge
+    std::string nodes{};    // allocated, ended, bridge, unprotected
     std::string dirty{};    // allocated, synced
     std::uint32_t cpus = 0; // allocated: CPUs on its only node; 0: not given
     bool ours = false;      // allocated
     bool batch = false;     // allocated: a job of sbatch
-    bool more = false;      // bridge, synced: the list continues
-    int rc = 0;             // fail: a wait(2) status, not 0
-    int version = 0;        // hello
-    std::string cluster{};  // hello
-    std::string host{};     // hello
+    // allocated: the job waits until a slurmd Pod is protected
+    bool unprotected = false;
+    bool more = false;     // bridge, synced, unprotected: the list continues
+    int rc = 0;            // fail: a wait(2) status, not 0
+    int version = 0;       // hello
+    std::string cluster{}; // hello
+    std::string host{};    // hello
 
     bool operator==(const HookMessage &) const = default;
 };

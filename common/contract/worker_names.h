@@ -4,6 +4,8 @@
 // slurm-operator, whose manifests must work unchanged.
 #pragma once
 
+#include "common/contract/names.h"
+
 namespace bridge::names {
 
 inline constexpr char slinky_group[] = "slinky.slurm.net";
@@ -39,6 +41,9 @@ inline constexpr char node_state_condition[] = "SlurmNodeState";
 // which the agent answers (common/contract/worker_request.h).
 inline constexpr char worker_request_annotation[] = "slurmk8s/worker-request";
 inline constexpr char worker_drained_condition[] = "slurmk8s/Drained";
+// Beside a request to drain, set by the operator: "true" if no Pod of this name
+// is to come back, so that the record of its Slurm node is to be removed, too.
+inline constexpr char forget_annotation[] = "slurmk8s/forget-node";
 
 // On a slurmd Pod, set by people or by the operator: "true" drains its node.
 inline constexpr char worker_cordon_annotation[] =
@@ -48,6 +53,15 @@ inline constexpr char worker_cordon_annotation[] =
 inline constexpr char worker_registered_condition[] = "slurmk8s/Registered";
 // In Slurm, the beginning of the reason of each drain that follows from a Pod.
 inline constexpr char worker_drain_mark[] = "slurm-operator: ";
+
+// On a Kubernetes Node, set by people: the host name of a slurmd Pod there, in
+// the mode DaemonSet; and features, with commas. The operator copies the latter
+// to the slurmd Pods of the Node, as it does topology_annotation, and the agent
+// gives them to the Slurm node; the features with this prefix.
+inline constexpr char hostname_annotation[] =
+    "nodeset.slinky.slurm.net/hostname-override";
+inline constexpr char features_annotation[] = "features.slinky.slurm.net/spec";
+inline constexpr char node_feature_prefix[] = "k8s/";
 
 // On a NodeSet: as long as it has Pods, it does not go. "now" in the annotation
 // deletes the Pods of a NodeSet that is being deleted without asking.
@@ -68,6 +82,14 @@ inline constexpr char applied_annotation[] = "slurmk8s/applied";
 inline constexpr char max_nodes_annotation[] = "slurmk8s/max-node-count";
 inline constexpr char partitions_annotation[] = "slurmk8s/partitions";
 inline constexpr char config_hash_annotation[] = "slurmk8s/config-hash";
+// In the volume with these files: the same hash, so that slurmk8sd sees a
+// change of any of them. It answers by a condition of its own Pod, which is
+// True, with the hash as its message, when slurmctld has read them.
+inline constexpr char config_hash_file[] = "config-hash";
+inline constexpr char configured_condition[] = "slurmk8s/Configured";
+// In slurmk8sd's environment: its own Pod.
+inline constexpr char pod_name_variable[] = "SLURMK8S_POD_NAME";
+inline constexpr char pod_uid_variable[] = "SLURMK8S_POD_UID";
 // The Lease of slurmk8sd in the namespace of its Controller.
 inline constexpr char agent_lease[] = "slurmk8sd";
 

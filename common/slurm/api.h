@@ -230,6 +230,11 @@ class Slurm {
     // be.
     virtual Result<> set_down(const std::string &node,
                               const std::string &reason) = 0;
+
+    // Makes slurmctld read its configuration anew, as "scontrol reconfigure".
+    // Success means that it has begun: it executes itself, and answers again
+    // some seconds later with another ClusterFacts::started.
+    virtual Result<> reconfigure() = 0;
 };
 
 class SlurmApi : public Slurm {
@@ -281,6 +286,7 @@ class SlurmApi : public Slurm {
     Result<> resume(const std::string &node) override;
     Result<> set_down(const std::string &node,
                       const std::string &reason) override;
+    Result<> reconfigure() override;
 
   private:
     Result<bool> has_database();

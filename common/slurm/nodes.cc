@@ -227,6 +227,13 @@ Result<> SlurmApi::rebuild_partitions()
     return gone;
 }
 
+Result<> SlurmApi::reconfigure()
+{
+    if (slurm_reconfigure() != SLURM_SUCCESS)
+        return fail_slurm(errno, "reconfigure slurmctld");
+    return {};
+}
+
 Result<> SlurmApi::drain(const std::string &node, const std::string &reason)
 {
     update_node_msg_t message = message_for(node);

@@ -31,7 +31,7 @@ const char *failed_reason(Step::Verb verb)
     return "FailedUpdate";
 }
 
-std::string event_body(const Told &told, const About &about, bool warning,
+std::string event_body(const Told &told, const About &about,
                        const std::string &instance, std::uint64_t number)
 {
     auto now = std::chrono::system_clock::now();
@@ -53,7 +53,7 @@ std::string event_body(const Told &told, const About &about, bool warning,
                               {"reportingInstance", clean_text(instance, 128)},
                               {"action", "Reconcile"},
                               {"reason", told.reason},
-                              {"type", warning ? "Warning" : "Normal"},
+                              {"type", told.warning ? "Warning" : "Normal"},
                               {"note", clean_text(told.note, longest_note)},
                               {"regarding", std::move(regarding)}})
         .dump();
@@ -89,6 +89,9 @@ Result<> Actor::act(const Step &step, const About &about)
         return {};
     if (made && step.told)
         tell(*step.told, about);
+    if (made)
+        for (const Told &change : step.changes)
+            tell(change, about);
     return made;
 }
 
@@ -116,19 +119,20 @@ void Actor::complain(const Step &step, const About &about,
                  {"step", step.what},
                  {"err", why}});
     if (!step.is_report)
-        tell({failed_reason(step.verb), "Cannot " + step.what + ": " + why},
-             about, true);
+        tell({failed_reason(step.verb), "Cannot " + step.what + ": " + why,
+              true},
+             about);
 }
 
 // An Event is a courtesy: one that is lost is not made up for.
-void Actor::tell(const Told &told, const About &about, bool warning)
+void Actor::tell(const Told &told, const About &about)
 {
     const Key &key = about.meta.key;
-    if (!warning)
+    if (!told.warning)
         log_info(told.note, {{about.kind, key.ns + "/" + key.name}});
     auto reply =
         http_.post("/apis/events.k8s.io/v1/namespaces/" + key.ns + "/events",
-                   event_body(told, about, warning, instance_, ++events_));
+                   event_body(told, about, instance_, ++events_));
     auto said =
         reply ? check_status(*reply) : Result<>(std::unexpected(reply.error()));
     if (!said)

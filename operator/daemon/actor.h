@@ -26,7 +26,7 @@ class Actor {
 
   private:
     Result<HttpReply> send(const Step &step);
-    void tell(const Told &told, const About &about, bool warning = false);
+    void tell(const Told &told, const About &about);
 
     Http http_;
     const Leader &leader_;

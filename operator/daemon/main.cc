@@ -3,6 +3,7 @@
 #include "common/base/log.h"
 #include "common/kube/endpoint.h"
 #include "config.h"
+#include "operator/daemon/left.h"
 #include "operator/daemon/options.h"
 #include "operator/daemon/serve.h"
 
@@ -20,6 +21,18 @@ int fail_start(const Error &error)
 {
     log_error("cannot start", {{"err", error.message}});
     return 1;
+}
+
+constexpr int exit_left = 4; // there are objects
+
+int check_unused(const Options &options, const HttpEndpoint &endpoint)
+{
+    auto left = objects_left(endpoint, options.namespaces);
+    if (!left)
+        return fail_start(left.error());
+    std::puts(left->empty() ? "No Controller and no NodeSet is there."
+                            : left->c_str());
+    return left->empty() ? 0 : exit_left;
 }
 
 int run(int argc, char **argv)
@@ -47,6 +60,8 @@ int run(int argc, char **argv)
     mallopt(M_ARENA_MAX, 2);
     std::signal(SIGPIPE, SIG_IGN);
     curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (options->check_unused)
+        return check_unused(*options, *endpoint);
     auto exit_code = serve(*options, *endpoint);
     return exit_code ? *exit_code : fail_start(exit_code.error());
 }

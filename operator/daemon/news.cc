@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "operator/daemon/news.h"
 
+#include <type_traits>
 #include <utility>
 
 namespace bridge::slinky {
@@ -42,6 +43,11 @@ auto &place(Known &known, const Claim *)
     return known.claims;
 }
 
+auto &place(Known &known, const KubeNode *)
+{
+    return known.nodes;
+}
+
 auto &place(Known &known, const Made *)
 {
     return known.made;
@@ -50,6 +56,16 @@ auto &place(Known &known, const Made *)
 auto &place(Known &known, const Unserved *)
 {
     return known.unserved;
+}
+
+auto &place(Known &known, const Daemon *)
+{
+    return known.daemons;
+}
+
+auto &place(Known &known, const FileMap *)
+{
+    return known.file_maps;
 }
 
 template <class Object> Key key_of(const Object &object)
@@ -78,7 +94,7 @@ bool was_listed(const Listed<Object> &list, const Object &object)
            (list.ns.empty() || object.meta.key.ns == list.ns);
 }
 
-template <class Object> void hear_one(Store &store, Listed<Object> list)
+template <class Object> bool hear_one(Store &store, Listed<Object> list)
 {
     auto &objects = place(store.known, static_cast<Object *>(nullptr));
     std::erase_if(objects, [&](const auto &entry) {
@@ -86,37 +102,56 @@ template <class Object> void hear_one(Store &store, Listed<Object> list)
     });
     for (Object &object : list.objects)
         objects.insert_or_assign(key_of(object), std::move(object));
-    store.complete.insert(list.watch);
+    if constexpr (std::is_same_v<Object, FileMap>) // begun later
+        store.known.file_namespaces.insert(list.ns);
+    else if constexpr (std::is_same_v<Object, KubeNode>)
+        store.known.nodes_listed = true;
+    else
+        store.complete.insert(list.watch);
+    return true;
 }
 
-template <class Object> void hear_one(Store &store, Changed<Object> change)
+template <class Object> bool hear_one(Store &store, Changed<Object> change)
 {
     auto &objects = place(store.known, static_cast<Object *>(nullptr));
     auto key = key_of(change.object);
     if (change.deleted)
-        objects.erase(key);
-    else
-        objects.insert_or_assign(std::move(key), std::move(change.object));
+        return objects.erase(key) != 0;
+    // A kubelet writes its Node every few minutes.
+    if constexpr (std::is_same_v<Object, KubeNode>)
+        if (auto known = objects.find(key);
+            known != objects.end() && known->second == change.object)
+            return false;
+    objects.insert_or_assign(std::move(key), std::move(change.object));
+    return true;
 }
 
-void hear_one(Store &store, WatchSays says)
+bool hear_one(Store &store, WatchSays says)
 {
     if (says.error.empty())
         store.failing.erase(says.watch);
     else
         store.failing[says.watch] = std::move(says.error);
+    return true;
 }
 
 // For the owner thread itself.
-void hear_one(Store &, Acted) {}
+bool hear_one(Store &, Acted)
+{
+    return true;
+}
 
-void hear_one(Store &, Stop) {}
+bool hear_one(Store &, Stop)
+{
+    return true;
+}
 
 } // namespace
 
-void Store::hear(News news)
+bool Store::hear(News news)
 {
-    std::visit([this](auto &one) { hear_one(*this, std::move(one)); }, news);
+    return std::visit(
+        [this](auto &one) { return hear_one(*this, std::move(one)); }, news);
 }
 
 } // namespace bridge::slinky

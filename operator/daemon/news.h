@@ -35,18 +35,23 @@ struct Stop {};
 
 using News = std::variant<
     Listed<Controller>, Listed<NodeSet>, Listed<Worker>, Listed<Service>,
-    Listed<Revision>, Listed<Budget>, Listed<Claim>, Listed<Made>,
-    Listed<Unserved>, Changed<Controller>, Changed<NodeSet>, Changed<Worker>,
-    Changed<Service>, Changed<Revision>, Changed<Budget>, Changed<Claim>,
-    Changed<Made>, Changed<Unserved>, WatchSays, Acted, Stop>;
+    Listed<Revision>, Listed<Budget>, Listed<Claim>, Listed<KubeNode>,
+    Listed<Made>, Listed<Unserved>, Listed<Daemon>, Listed<FileMap>,
+    Changed<Controller>, Changed<NodeSet>, Changed<Worker>, Changed<Service>,
+    Changed<Revision>, Changed<Budget>, Changed<Claim>, Changed<KubeNode>,
+    Changed<Made>, Changed<Unserved>, Changed<Daemon>, Changed<FileMap>,
+    WatchSays, Acted, Stop>;
 
 // Used by one thread.
 struct Store {
     Known known;
-    std::set<std::string> complete;             // watches that have listed
+    // Watches that have listed. That of Nodes is not among them: an operator of
+    // some namespaces may have no right to it.
+    std::set<std::string> complete;
     std::map<std::string, std::string> failing; // watches, and why
 
-    void hear(News news);
+    // False if nothing has changed by it.
+    bool hear(News news);
 };
 
 } // namespace bridge::slinky

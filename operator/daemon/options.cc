@@ -22,6 +22,7 @@ const char help_text[] =
     "  -w, --web-address IP:PORT /healthz, /readyz and /metrics "
     "(127.0.0.1:6830)\n"
     "      --agent-image IMAGE   slurmk8sd beside each slurmctld (none)\n"
+    "      --check-unused        fail while Controllers or NodeSets are there\n"
     "  -l, --log-level LEVEL     error, warning, info or debug (info)\n"
     "  -V, --version             print the version and exit\n"
     "  -h, --help                print this and exit\n"
@@ -35,6 +36,7 @@ constexpr int token_file = 257;
 constexpr int lease_namespace = 258;
 constexpr int lease_name = 259;
 constexpr int agent_image = 260;
+constexpr int check_unused = 261;
 
 std::optional<LogLevel> level_of(std::string_view name)
 {
@@ -78,6 +80,9 @@ std::string take(int option, const std::string &value, Options &options)
     case agent_image:
         options.agent_image = value;
         break;
+    case check_unused:
+        options.check_unused = true;
+        break;
     case 'w':
         options.web_address = value;
         break;
@@ -111,6 +116,7 @@ Result<Options> parse_options(int argc, char **argv)
         {"lease-namespace", required_argument, {}, lease_namespace},
         {"lease-name", required_argument, {}, lease_name},
         {"agent-image", required_argument, {}, agent_image},
+        {"check-unused", no_argument, {}, check_unused},
         {"web-address", required_argument, {}, 'w'},
         {"log-level", required_argument, {}, 'l'},
         {"version", no_argument, {}, 'V'},

@@ -20,6 +20,7 @@ struct Options {
     std::string web_address = "127.0.0.1:6830";
     std::string agent_image; // "": as annotations of Controllers say
     LogLevel log_level = LogLevel::info;
+    bool check_unused = false; // look for objects, and end
     bool help = false;
     bool version = false;
 };

@@ -2,6 +2,7 @@
 #include "operator/daemon/owner.h"
 
 #include "common/base/log.h"
+#include "operator/decide/site_files.h"
 
 #include <algorithm>
 #include <chrono>
@@ -33,8 +34,11 @@ void Owner::run()
         looked_ = Clock::now();
         publish();
         bool may = parts_.leader.may_write(Clock::now());
-        if (may && store_.complete.size() >= parts_.watches)
+        if (may && changed_ &&
+            store_.complete.size() >= parts_.watches.count()) {
+            changed_ = false;
             round();
+        }
         parts_.lanes.tidy(Clock::now());
     }
 }
@@ -55,16 +59,19 @@ Clock::time_point Owner::next_round()
 bool Owner::hear(Clock::time_point deadline)
 {
     auto news = parts_.mailbox.pop_until(deadline);
+    changed_ |= !news;
     if (!news)
         return true;
     auto end = Clock::now() + gather;
     while (news) {
         if (std::holds_alternative<Stop>(*news))
             return false;
-        if (auto *made = std::get_if<Acted>(&*news))
+        if (auto *made = std::get_if<Acted>(&*news)) {
             heard(std::move(*made));
-        else
-            store_.hear(std::move(*news));
+            changed_ = true;
+        } else {
+            changed_ |= store_.hear(std::move(*news));
+        }
         news = parts_.mailbox.pop_until(end);
     }
     return true;
@@ -128,6 +135,9 @@ void Owner::round()
         std::chrono::system_clock::now());
     const Known &known = store_.known;
     for (const auto &[key, controller] : known.controllers)
+        if (!controller.external && names_files(controller))
+            parts_.watches.watch_files(key.ns);
+    for (const auto &[key, controller] : known.controllers)
         look_at("Controller", controller.meta, [&](const Failures &before) {
             return decide_controller(known, controller, before, now);
         });
@@ -168,7 +178,7 @@ void Owner::publish()
     parts_.metrics.set("failing_watches", store_.failing.size());
     parts_.metrics.set("failing_objects", rests_.size());
     std::lock_guard lock(mutex_);
-    not_ready_ = store_.complete.size() < parts_.watches
+    not_ready_ = store_.complete.size() < parts_.watches.count()
                      ? "the first lists are not complete"
                      : "";
     for (const auto &[watch, why] : store_.failing)

@@ -10,6 +10,7 @@
 #include "operator/daemon/lanes.h"
 #include "operator/daemon/news.h"
 #include "operator/daemon/rests.h"
+#include "operator/daemon/watches.h"
 #include "operator/decide/decide.h"
 
 #include <atomic>
@@ -28,7 +29,7 @@ class Owner {
         Lanes &lanes;
         const Leader &leader;
         Metrics &metrics;
-        std::size_t watches; // how many there are
+        Watches &watches;
     };
 
     // agent_image: that of slurmk8sd, or "".
@@ -61,6 +62,7 @@ class Owner {
     // the watches have yet to tell.
     Rests rests_;
     std::set<std::string> under_way_;
+    bool changed_ = true; // since the last round; or it is time for one
     struct Awaited {
         std::vector<Seen> seen;
         Clock::time_point until;

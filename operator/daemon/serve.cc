@@ -137,7 +137,7 @@ Result<int> serve(const Options &options, HttpEndpoint endpoint)
     Leader leader(lease, us);
     Lanes lanes({endpoint, leader, metrics, us, mailbox});
     Watches watches(endpoint, options.namespaces, mailbox);
-    Owner owner({mailbox, lanes, leader, metrics, watches.count()},
+    Owner owner({mailbox, lanes, leader, metrics, watches},
                 options.agent_image);
     auto web = start_web(options.web_address, owner, metrics);
     if (!web)

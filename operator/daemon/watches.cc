@@ -6,6 +6,8 @@
 #include "operator/decide/made.h"
 
 #include <exception>
+#include <format>
+#include <type_traits>
 #include <utility>
 
 namespace bridge::slinky {
@@ -46,6 +48,11 @@ template <class Object> class MailSink : public ReflectorSink {
 
     void failing(const Error &error) override
     {
+        // Without Nodes only some things are not done, and conditions say so.
+        if constexpr (std::is_same_v<Object, KubeNode>) {
+            log_debug("Nodes cannot be watched", {{"err", error.message}});
+            return;
+        }
         failing_ = true;
         mailbox_.push(WatchSays{about_.watch, error.message});
     }
@@ -77,15 +84,24 @@ template <class Object> class MailSink : public ReflectorSink {
 Watches::Watches(const HttpEndpoint &endpoint,
                  const std::vector<std::string> &namespaces,
                  Mailbox<News> &mailbox)
+    : endpoint_(endpoint), mailbox_(mailbox)
 {
     for (const std::string &ns : namespaces)
         add_all(endpoint, ns, mailbox);
     if (namespaces.empty())
         add_all(endpoint, {}, mailbox);
+    count_ = watches_.size();
+    add(endpoint, "/api/v1", "nodes", {}, mailbox, kube_node_from);
     for (Watch &watch : watches_)
-        threads_.emplace_back([&watch](std::stop_token stop) {
+        start(watch);
+}
+
+void Watches::start(Watch &watch)
+{
+    watch.thread = std::jthread(
+        [&reflector = *watch.reflector](const std::stop_token &stop) {
             try {
-                watch.reflector->run(stop);
+                reflector.run(stop);
             } catch (const std::exception &e) { // such as out of memory
                 log_error("a watch ended for good, restart the operator",
                           {{"err", e.what()}});
@@ -93,10 +109,18 @@ Watches::Watches(const HttpEndpoint &endpoint,
         });
 }
 
+void Watches::watch_files(const std::string &ns)
+{
+    if (!file_namespaces_.insert(ns).second)
+        return;
+    add(endpoint_, "/api/v1", "configmaps", ns, mailbox_, file_map_from);
+    start(watches_.back());
+}
+
 Watches::~Watches()
 {
-    for (std::jthread &thread : threads_)
-        thread.request_stop();
+    for (Watch &watch : watches_)
+        watch.thread.request_stop();
 }
 
 void Watches::add_all(const HttpEndpoint &endpoint, const std::string &ns,
@@ -106,6 +130,8 @@ void Watches::add_all(const HttpEndpoint &endpoint, const std::string &ns,
     const std::string workers = std::string(names::app_label) + "=slurmd";
     const std::string daemons =
         std::string(names::app_label) + " in (slurmctld,slurmdbd)";
+    const std::string slurmctlds = std::format(
+        "{} in ({},{})", names::app_label, slurmctld_app, trial_app);
     add(endpoint, slinky, "controllers", ns, mailbox, controller_from);
     add(endpoint, slinky, "nodesets", ns, mailbox, node_set_from);
     for (auto [kind, plural] : {std::pair("LoginSet", "loginsets"),
@@ -114,6 +140,7 @@ void Watches::add_all(const HttpEndpoint &endpoint, const std::string &ns,
                                 {"Token", "tokens"}})
         add(endpoint, slinky, plural, ns, mailbox, unserved_from, kind);
     add(endpoint, "/api/v1", "pods", ns, mailbox, worker_from, {}, workers);
+    add(endpoint, "/api/v1", "pods", ns, mailbox, daemon_from, {}, slurmctlds);
     add(endpoint, "/api/v1", "services", ns, mailbox, service_from, {},
         workers);
     add(endpoint, "/apis/apps/v1", "controllerrevisions", ns, mailbox,
@@ -139,7 +166,7 @@ void Watches::add(const HttpEndpoint &endpoint, const std::string &api,
         Listed<Object>{path + " " + labels, kind, ns, {}}, parse, mailbox);
     auto reflector = std::make_unique<Reflector>(endpoint, path, "", *sink,
                                                  ReflectorTimes{}, labels);
-    watches_.push_back({std::move(sink), std::move(reflector)});
+    watches_.push_back({std::move(sink), std::move(reflector), {}});
 }
 
 } // namespace bridge::slinky

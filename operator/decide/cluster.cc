@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "operator/decide/cluster.h"
 
-#include "common/base/stable_hash.h"
 #include "common/contract/worker_names.h"
 #include "operator/decide/accounting.h"
 #include "operator/decide/cluster_objects.h"
+#include "operator/decide/config_state.h"
 #include "operator/decide/controller_pod.h"
 #include "operator/decide/daemon_pod.h"
 #include "operator/decide/ending.h"
 #include "operator/decide/names.h"
 #include "operator/decide/said.h"
 #include "operator/decide/scale.h"
-#include "operator/decide/slurm_conf.h"
+#include "operator/decide/trial.h"
 #include "operator/decide/unserved.h"
 #include "operator/decide/workers_service.h"
 
 #include <algorithm>
 #include <format>
 #include <iterator>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -100,29 +101,55 @@ bool is_made(const Known &known, const Controller &controller)
                      controller_service(controller.meta.key.name)) != nullptr;
 }
 
-std::vector<Step> steps_to_make(const Known &known,
-                                const Controller &controller, bool waits)
+// The addresses, and the rights of slurmk8sd: whatever becomes of the
+// configuration.
+std::vector<Wanted> around(const Known &known, const Controller &controller)
 {
-    ConfMemory memory = conf_memory(known, controller);
-    TextMap files = conf_files(known, controller, memory);
-    std::string all;
-    for (const auto &[name, text] : files)
-        all += name + "\n" + text + "\n";
     std::vector<Wanted> wanted;
     if (!agent_image(known, controller).empty())
         wanted = agent_rights(controller);
-    wanted.push_back(controller_conf(controller, memory, files));
     wanted.push_back(controller_address(controller));
     wanted.push_back(controller_names(controller));
-    if (!waits)
+    return wanted;
+}
+
+// What slurmctld itself needs. As long as the configuration is not accepted,
+// that which is there stays as it is, and its Pod, too.
+void add_slurmctld(const Known &known, const Controller &controller,
+                   const ConfigState &config, const std::string &waits,
+                   std::vector<Wanted> &wanted)
+{
+    const Configuration &wished = config.wanted;
+    if (config.accepted())
+        wanted.push_back(controller_conf(controller, wished));
+    bool repairs = !config.live.empty() && !is_made(known, controller);
+    if (waits.empty() && (config.accepted() || repairs))
         wanted.push_back(controller_set(
-            known, controller, std::format("{:016x}", stable_hash(all))));
+            known, controller, config.accepted() ? wished.hash : config.live));
+}
+
+std::vector<Step> steps_to_make(const Known &known,
+                                const Controller &controller,
+                                const ConfigState &config,
+                                const std::string &waits, Now now)
+{
+    std::vector<Wanted> wanted = around(known, controller);
+    add_slurmctld(known, controller, config, waits, wanted);
     std::vector<Step> steps;
     for (const Wanted &one : wanted)
         if (auto step = made_step(known, {"Controller", controller.meta}, one))
             steps.push_back(std::move(*step));
-    std::ranges::move(serve_workers(known, controller),
-                      std::back_inserter(steps));
+    auto add = [&](std::vector<Step> more) {
+        std::ranges::move(more, std::back_inserter(steps));
+    };
+    const std::string &hash = config.wanted.hash;
+    if (config.may_try() && !config.accepted())
+        add(try_out(known, controller, config.wanted, now));
+    if (auto step = announce(known, controller, config.live))
+        steps.push_back(std::move(*step));
+    if (config.wanted.known)
+        add(end_trials(known, controller, config.live == hash ? "" : hash));
+    add(serve_workers(known, controller));
     return steps;
 }
 
@@ -210,20 +237,26 @@ std::vector<Step> decide_cluster(const Known &known,
     std::string problem = cluster_problem(known, controller);
     if (problem.empty() && !is_held(controller))
         return {hold(controller)};
+    ConfigState config = config_state(known, controller);
     std::string waits = is_made(known, controller)
                             ? std::string()
                             : accounting_waits(known, controller);
     std::vector<Step> steps;
     if (problem.empty())
-        steps = steps_to_make(known, controller, !waits.empty());
-    std::string failure = refused(steps, failures);
-    std::ranges::move(
-        say("Controller", "controllers", controller.meta, controller.conditions,
-            {accepted(problem, "A slurmctld can be made of it."),
-             served(controller), available(known, controller, waits),
-             agent(known, controller), failing(failure)},
-            now),
-        std::back_inserter(steps));
+        steps = steps_to_make(known, controller, config, waits, now);
+    if (!config.wanted.known) // more is said when it is
+        return steps;
+    std::vector<Said> said{
+        accepted(problem, "A slurmctld can be made of it."), served(controller),
+        available(known, controller, waits), agent(known, controller),
+        failing(refused(steps, failures))};
+    if (problem.empty()) {
+        said.push_back(config_valid(controller, config));
+        said.push_back(config_applied(known, controller, config));
+    }
+    std::ranges::move(say("Controller", "controllers", controller.meta,
+                          controller.conditions, said, now),
+                      std::back_inserter(steps));
     return steps;
 }
 

@@ -8,6 +8,9 @@
 //   Accepted    a slurmctld can be made of it: otherwise nothing is made
 //   Served      the operator serves all that the spec asks for
 //   Available   slurmctld answers
+//   ConfigValid a slurmctld that tried the configuration came up: otherwise the
+//               one that serves keeps what it has
+//   ConfigApplied  slurmctld has read the last one that was accepted
 //   Agent       slurmk8sd runs beside it, and answers for the workers
 //   Failing     the API server refuses a step
 //   Deleting    it is being deleted, and waits for its workers

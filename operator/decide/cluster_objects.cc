@@ -70,14 +70,6 @@ JsonValue service_spec(const Controller &controller, JsonValue::Array ports)
          {"ports", JsonValue::array(std::move(ports))}});
 }
 
-std::string joined(const std::vector<std::string> &parts)
-{
-    std::string text;
-    for (const std::string &part : parts)
-        text += (text.empty() ? "" : ",") + part;
-    return text;
-}
-
 } // namespace
 
 std::vector<Wanted> agent_rights(const Controller &controller)
@@ -101,17 +93,6 @@ std::vector<Wanted> agent_rights(const Controller &controller)
              {},
              {{"roleRef", role.dump()},
               {"subjects", JsonValue::array({std::move(subject)}).dump()}}}};
-}
-
-Wanted controller_conf(const Controller &controller, const ConfMemory &memory,
-                       const TextMap &files)
-{
-    return {"ConfigMap",
-            conf_name(controller),
-            controller_labels(controller),
-            {{names::max_nodes_annotation, std::to_string(memory.max_nodes)},
-             {names::partitions_annotation, joined(memory.partitions)}},
-            {{"data", texts_json(files).dump()}}};
 }
 
 Wanted controller_address(const Controller &controller)

@@ -12,13 +12,15 @@ namespace bridge::slinky {
 
 namespace {
 
-constexpr char slurmctld[] = "slurmctld"; // container, port, and app
+constexpr const char *slurmctld = slurmctld_app; // container and port, too
 constexpr char agent[] = "slurmk8sd";
 constexpr char state_volume[] = "statesave"; // as slurm-operator names it
 
 constexpr char state_dir[] = "/var/spool/slurmctld";
 constexpr char token_dir[] = "/var/run/secrets/kubernetes.io/serviceaccount";
 constexpr std::int64_t token_seconds = 3607; // as kubelets ask for it
+constexpr int script_mode = 0755;            // files of the site can be scripts
+constexpr int key_mode = 0440;
 
 JsonValue probe(const char *path, int seconds, int failures)
 {
@@ -36,18 +38,55 @@ JsonValue::Array shared_mounts()
             mount(state_volume, state_dir)};
 }
 
-std::string slurmctld_container(const Controller &controller)
+// Its last words are those of its log, should it end with an error.
+JsonValue slurmctld_base()
 {
-    auto ours = JsonValue::object(
+    return JsonValue::object(
         {{"command", JsonValue::array({"/usr/sbin/slurmctld"})},
          {"args", JsonValue::array({"-D"})},
          {"ports", JsonValue::array({port_json(slurmctld, slurmctld_port)})},
          {"volumeMounts", JsonValue::array(shared_mounts())},
-         {"startupProbe", probe("/livez", 2, 30)},
-         {"livenessProbe", probe("/livez", 10, 6)},
-         {"readinessProbe", probe("/readyz", 3, 5)},
+         {"terminationMessagePolicy", "FallbackToLogsOnError"},
          {"securityContext", container_security()}});
+}
+
+std::string slurmctld_container(const Controller &controller)
+{
+    auto ours = slurmctld_base();
+    ours.add("startupProbe", probe("/livez", 2, 30));
+    ours.add("livenessProbe", probe("/livez", 10, 6));
+    ours.add("readinessProbe", probe("/readyz", 3, 5));
     return container_json(slurmctld, ours, controller.spec.at("slurmctld"));
+}
+
+// It takes little for a moment, whatever the other one has. A quota may want
+// all of these.
+JsonValue trial_resources()
+{
+    return JsonValue::object(
+        {{"requests", JsonValue::object({{"cpu", "10m"}, {"memory", "64Mi"}})},
+         {"limits", JsonValue::object({{"cpu", "2"}, {"memory", "4Gi"}})}});
+}
+
+std::string trial_container(const Controller &controller)
+{
+    auto ours = slurmctld_base();
+    ours.add("readinessProbe", probe("/readyz", 1, 600));
+    JsonMembers made = members_of(read_own(
+        container_json(slurmctld, ours, controller.spec.at("slurmctld"))));
+    put(made, "resources", trial_resources().dump());
+    drop(made, "startupProbe");
+    drop(made, "livenessProbe");
+    return json_object(made);
+}
+
+JsonValue own_field(const char *name, const char *path)
+{
+    return JsonValue::object(
+        {{"name", name},
+         {"valueFrom",
+          JsonValue::object(
+              {{"fieldRef", JsonValue::object({{"fieldPath", path}})}})}});
 }
 
 // It alone has a token.
@@ -60,6 +99,9 @@ std::string agent_container(const Controller &controller,
     auto ours = JsonValue::object(
         {{"image", image},
          {"command", JsonValue::array({"/usr/sbin/slurmk8sd"})},
+         {"env", JsonValue::array(
+                     {own_field(names::pod_name_variable, "metadata.name"),
+                      own_field(names::pod_uid_variable, "metadata.uid")})},
          {"volumeMounts", JsonValue::array(std::move(mounts))},
          {"securityContext", container_security()}});
     if (!policy.empty())
@@ -67,24 +109,42 @@ std::string agent_container(const Controller &controller,
     return container_json(agent, ours, {});
 }
 
-JsonValue config_source(const char *kind, const std::string &name)
+JsonValue etc_volume(JsonValue::Array sources)
 {
-    return JsonValue::object({{kind, JsonValue::object({{"name", name}})}});
-}
-
-// What comes later wins over what has the same file name: a file of the site
-// over one of ours.
-JsonValue etc_volume(const Controller &controller)
-{
-    JsonValue::Array sources{config_source("configMap", conf_name(controller))};
-    for (const Json &ref : controller.spec.items("configFileRefs"))
-        sources.push_back(config_source("configMap", ref.text("name")));
-    for (JsonValue &source : key_sources(controller.spec))
-        sources.push_back(std::move(source));
     auto projected =
-        JsonValue::object({{"sources", JsonValue::array(std::move(sources))}});
+        JsonValue::object({{"defaultMode", script_mode},
+                           {"sources", JsonValue::array(std::move(sources))}});
     return JsonValue::object(
         {{"name", "slurm-etc"}, {"projected", std::move(projected)}});
+}
+
+JsonValue config_source(const std::string &name)
+{
+    return JsonValue::object(
+        {{"configMap", JsonValue::object({{"name", name}})}});
+}
+
+// What comes later wins over what has the same file name: the keys.
+JsonValue live_etc(const Controller &controller)
+{
+    JsonValue::Array sources{config_source(conf_name(controller))};
+    for (JsonValue &source : key_sources(controller.spec))
+        sources.push_back(std::move(source));
+    return etc_volume(std::move(sources));
+}
+
+// Its keys are in the same ConfigMap. slurmctld takes none that all may read.
+JsonValue trial_etc(const std::string &conf)
+{
+    JsonValue::Array keys;
+    for (const char *key : {"slurm.key", "jwt.key"})
+        keys.push_back(JsonValue::object(
+            {{"key", key}, {"path", key}, {"mode", key_mode}}));
+    auto only_keys = JsonValue::object(
+        {{"name", conf}, {"items", JsonValue::array(std::move(keys))}});
+    return etc_volume(
+        {config_source(conf),
+         JsonValue::object({{"configMap", std::move(only_keys)}})});
 }
 
 JsonValue token_volume()
@@ -122,10 +182,18 @@ void add_state_volume(const Controller &controller, JsonValue::Array &volumes)
                                 JsonValue::object({{"claimName", claim}})}}));
 }
 
+JsonValue pod_base(JsonValue::Array volumes)
+{
+    return JsonValue::object(
+        {{"enableServiceLinks", false},
+         {"securityContext", pod_security()},
+         {"volumes", JsonValue::array(std::move(volumes))}});
+}
+
 std::string pod_spec(const Known &known, const Controller &controller)
 {
     std::string image = agent_image(known, controller);
-    JsonValue::Array volumes{etc_volume(controller),
+    JsonValue::Array volumes{live_etc(controller),
                              empty_volume("run-slurmctld"),
                              empty_volume("run-slurmk8s")};
     std::vector<std::string> containers{slurmctld_container(controller)};
@@ -134,14 +202,11 @@ std::string pod_spec(const Known &known, const Controller &controller)
         containers.push_back(agent_container(controller, image));
     }
     add_state_volume(controller, volumes);
-    auto ours =
-        JsonValue::object({{"enableServiceLinks", false},
-                           {"securityContext", pod_security()},
-                           {"volumes", JsonValue::array(std::move(volumes))}});
-    return daemon_spec(
-        read_own(ours.dump()), containers, controller.spec.at("template/spec"),
-        image.empty() ? std::string()
-                      : controller_service(controller.meta.key.name));
+    return daemon_spec(read_own(pod_base(std::move(volumes)).dump()),
+                       containers, controller.spec.at("template/spec"),
+                       image.empty()
+                           ? std::string()
+                           : controller_service(controller.meta.key.name));
 }
 
 // The claim of the state, whose members are those of a claim's spec.
@@ -197,15 +262,37 @@ TextMap controller_labels(const Controller &controller)
     return labels;
 }
 
+std::string controller_pod_name(const Controller &controller)
+{
+    return controller_service(controller.meta.key.name) + "-0";
+}
+
+std::string trial_pod_spec(const Controller &controller,
+                           const std::string &conf)
+{
+    auto ours =
+        pod_base({trial_etc(conf), empty_volume("run-slurmctld"),
+                  empty_volume("run-slurmk8s"), empty_volume(state_volume)});
+    JsonMembers made = members_of(read_own(
+        daemon_spec(read_own(ours.dump()), {trial_container(controller)},
+                    controller.spec.at("template/spec"), {})));
+    // SlurmctldHost names it.
+    put(made, "hostname", JsonValue(controller_pod_name(controller)).dump());
+    put(made, "restartPolicy", R"("Never")");
+    put(made, "terminationGracePeriodSeconds", "1");
+    return json_object(made);
+}
+
 Wanted controller_set(const Known &known, const Controller &controller,
                       const std::string &hash)
 {
+    TextMap annotations{{"kubectl.kubernetes.io/default-container", slurmctld}};
+    if (agent_image(known, controller).empty())
+        annotations[names::config_hash_annotation] = hash;
     auto selector = JsonValue::object(
         {{"matchLabels", texts_json(controller_selector(controller))}});
-    auto metadata = daemon_metadata(
-        controller.spec.at("template/metadata"), controller_labels(controller),
-        {{names::config_hash_annotation, hash},
-         {"kubectl.kubernetes.io/default-container", slurmctld}});
+    auto metadata = daemon_metadata(controller.spec.at("template/metadata"),
+                                    controller_labels(controller), annotations);
     std::string service = controller_service(controller.meta.key.name);
     std::string made = json_object(
         {{"replicas", "1"},

@@ -23,7 +23,15 @@ bool loads_plugins(const Controller &controller);
 TextMap controller_selector(const Controller &controller);
 TextMap controller_labels(const Controller &controller);
 
-// hash: of the files, which are read anew by another Pod.
+std::string controller_pod_name(const Controller &controller);
+
+// The spec of a Pod in which a slurmctld tries the files of this ConfigMap: as
+// the one that serves, but with nothing of it that lasts or that others trust.
+std::string trial_pod_spec(const Controller &controller,
+                           const std::string &conf);
+
+// hash: of the files. Where no slurmk8sd reconfigures slurmctld, another Pod
+// reads them.
 Wanted controller_set(const Known &known, const Controller &controller,
                       const std::string &hash);
 

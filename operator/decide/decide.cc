@@ -8,6 +8,7 @@
 #include "operator/decide/names.h"
 #include "operator/decide/node_conf.h"
 #include "operator/decide/node_set_status.h"
+#include "operator/decide/places.h"
 #include "operator/decide/revisions.h"
 #include "operator/decide/scale.h"
 #include "operator/decide/update.h"
@@ -51,8 +52,10 @@ std::string problem_of(const Known &known, const NodeSet &set)
         controller_problem(known, set, controller_of(known, set));
     if (!problem.empty())
         return problem;
-    if (set.daemon_set)
-        return "scalingMode DaemonSet is not served yet.";
+    if (set.daemon_set && !known.nodes_listed)
+        return "scalingMode DaemonSet needs the list of Nodes, and the "
+               "operator does not have it: it needs the right to list and "
+               "watch Nodes.";
     if (slurmd_image(set).empty())
         return "slurmd.image names no image.";
     if (set.spec.flag("template/spec/hostNetwork"))
@@ -72,30 +75,46 @@ std::string problem_of(const Known &known, const NodeSet &set)
     return {};
 }
 
+// Whether the records of Slurm nodes go with the Pods.
+bool forgets(const NodeSet &set)
+{
+    return set.meta.deleting ||
+           set.spec.text("pruneSlurmNodeRecords") == "NodeNotFound";
+}
+
+std::size_t wanted_of(const NodeSet &set, const DaemonPlaces &places)
+{
+    if (set.daemon_set)
+        return places.slots.size();
+    return static_cast<std::size_t>(
+        std::clamp<std::int64_t>(set.replicas, 0, 65533));
+}
+
 Seen seen_of(const Worker &worker)
 {
     return {worker.meta.key, worker.meta.version};
 }
 
 Step create_step(const NodeSet &set, const Controller &controller,
-                 std::uint32_t ordinal)
+                 const Slot &slot)
 {
-    std::string name = worker_name(set, ordinal);
     return {Step::Verb::create,
-            "create Pod " + name,
+            "create Pod " + slot.pod,
             pods_path(set.meta.key.ns),
-            worker_pod(set, controller, ordinal),
-            Told{"SuccessfulCreate", "Created Pod " + name + ", Slurm node " +
-                                         node_name(set, ordinal)},
-            Seen{{set.meta.key.ns, name}, ""}};
+            worker_pod(set, controller, slot),
+            Told{"SuccessfulCreate",
+                 "Created Pod " + slot.pod + ", Slurm node " + slot.host},
+            Seen{{set.meta.key.ns, slot.pod}, ""}};
 }
 
-Step request_step(const Worker &worker, bool drain)
+Step request_step(const Worker &worker, bool drain, bool for_good = false)
 {
     const std::string &name = worker.meta.key.name;
     WorkerRequest request{next_request(worker), drain};
     auto annotations =
         JsonValue::object({{names::worker_request_annotation, request.text()}});
+    if (for_good)
+        annotations.add(names::forget_annotation, "true");
     auto metadata =
         JsonValue::object({{"name", name},
                            {"namespace", worker.meta.key.ns},
@@ -149,10 +168,10 @@ void add_creations(const Known &known, const NodeSet &set,
                    const Controller &controller, const ScalePlan &plan,
                    std::vector<Step> &steps)
 {
-    for (std::uint32_t ordinal : plan.create) {
-        std::ranges::move(make_claims(known, set, worker_name(set, ordinal)),
+    for (const Slot &slot : plan.create) {
+        std::ranges::move(make_claims(known, set, slot.pod),
                           std::back_inserter(steps));
-        steps.push_back(create_step(set, controller, ordinal));
+        steps.push_back(create_step(set, controller, slot));
     }
 }
 
@@ -165,7 +184,8 @@ void add_scaling(const Known &known, const NodeSet &set,
         steps.push_back(request_step(*worker, false));
     if (!goes_at_once(set.meta))
         for (const Worker *worker : plan.ask)
-            steps.push_back(request_step(*worker, true));
+            steps.push_back(
+                request_step(*worker, true, plan.for_good.contains(worker)));
     if (facts.problem.empty() && controller && !set.meta.deleting)
         add_creations(known, set, *controller, plan, steps);
 }
@@ -177,6 +197,42 @@ std::string failure_of(const std::vector<Step> &steps, const Failures &failures)
         if (auto found = failures.find(step.what); found != failures.end())
             return "Cannot " + step.what + ": " + found->second;
     return {};
+}
+
+bool is_cluster_going(const Controller *controller)
+{
+    return controller && !controller->external && controller->meta.deleting;
+}
+
+// Fills in all but the problem, and what the plan says.
+void gather(const Known &known, const NodeSet &set,
+            const Controller *controller, const DaemonPlaces &places,
+            NodeSetFacts &facts)
+{
+    bool ends = set.meta.deleting || is_cluster_going(controller);
+    facts.refused = places.refused;
+    facts.wanted = ends ? 0 : wanted_of(set, places);
+    facts.pins = pins_of(known, set, facts.workers);
+    if (controller)
+        facts.revision = revision_of(set, *controller);
+    facts.sized = node_conf(set).sized;
+    facts.external = controller && controller->external;
+}
+
+// What is not needed any more, and what the Pods are to be told.
+void add_upkeep(const Known &known, const NodeSet &set,
+                const NodeSetFacts &facts, std::vector<Step> &steps)
+{
+    auto add = [&](std::vector<Step> more) {
+        std::ranges::move(more, std::back_inserter(steps));
+    };
+    add(copy_annotations(known, facts.workers));
+    add(drop_revisions(known, set, facts.revision, facts.workers));
+    bool settled = facts.workers.size() == facts.wanted &&
+                   std::ranges::all_of(facts.workers, [](const Worker *worker) {
+                       return is_alive(*worker);
+                   });
+    add(keep_claims(known, set, settled));
 }
 
 } // namespace
@@ -194,41 +250,32 @@ std::vector<Step> decide_node_set(const Known &known, const NodeSet &set,
     // Without the finalizer a deletion would take the Pods along at once.
     if (!is_held(set) && !set.meta.deleting && facts.problem.empty())
         return {hold(set)};
-    bool ends =
-        set.meta.deleting || (controller && !controller->external &&
-                              controller->meta.deleting); // the cluster goes
-    if (!ends && !set.daemon_set)
-        facts.wanted = static_cast<std::size_t>(
-            std::clamp<std::int64_t>(set.replicas, 0, 65533));
-    if (controller)
-        facts.revision = revision_of(set, *controller);
-    facts.sized = node_conf(set).sized;
-    facts.external = controller && controller->external;
+    bool ends = set.meta.deleting || is_cluster_going(controller);
+    auto places =
+        ends ? DaemonPlaces{} : daemon_places(known, set, facts.workers);
+    gather(known, set, controller, places, facts);
 
     bool goes_on = facts.problem.empty() && !set.meta.deleting;
-    ScalePlan plan = plan_scale(
-        set, facts.workers,
-        {facts.wanted, facts.revision, goes_on && is_rolling(set)}, now);
+    ScalePlan plan = plan_scale(set, facts.workers,
+                                {.wanted = facts.wanted,
+                                 .revision = facts.revision,
+                                 .update = goes_on && is_rolling(set),
+                                 .forget = forgets(set),
+                                 .pins = facts.pins,
+                                 .places = set.daemon_set ? &places : nullptr},
+                                now);
+    // Without the list of Nodes nobody knows which Pods are misplaced.
+    if (set.daemon_set && !known.nodes_listed && !ends)
+        plan = {};
     facts.waiting = plan.waiting;
     facts.updating = plan.updating;
     std::vector<Step> steps;
     // The template first, so that no Pod has one that nobody knows.
     if (goes_on)
         steps = keep_revision(known, set, facts.revision);
-    if (!set.daemon_set || set.meta.deleting)
-        add_scaling(known, set, controller, facts, plan, steps);
-    if (goes_on) {
-        std::ranges::move(
-            drop_revisions(known, set, facts.revision, facts.workers),
-            std::back_inserter(steps));
-        bool settled =
-            facts.workers.size() == facts.wanted &&
-            std::ranges::all_of(facts.workers, [](const Worker *worker) {
-                return is_alive(*worker);
-            });
-        std::ranges::move(keep_claims(known, set, settled),
-                          std::back_inserter(steps));
-    }
+    add_scaling(known, set, controller, facts, plan, steps);
+    if (goes_on)
+        add_upkeep(known, set, facts, steps);
     facts.failure = failure_of(steps, failures);
     if (auto status = node_set_status(set, facts, now))
         steps.push_back(std::move(*status));

@@ -3,6 +3,7 @@
 
 #include "common/base/stable_hash.h"
 #include "common/contract/worker_names.h"
+#include "operator/decide/json_merge.h"
 #include "operator/decide/metadata.h"
 
 #include <algorithm>
@@ -43,12 +44,33 @@ std::string body_of(const MadeFor &owner, const Wanted &wanted,
     return json_object(members);
 }
 
-bool is_there(const Made *made, const std::string &hash)
+bool is_applied(const Made &made, const std::string &hash)
 {
-    if (!made || made->meta.deleting)
-        return false;
-    auto found = made->meta.annotations.find(names::applied_annotation);
-    return found != made->meta.annotations.end() && found->second == hash;
+    auto found = made.meta.annotations.find(names::applied_annotation);
+    return found != made.meta.annotations.end() && found->second == hash;
+}
+
+// Whether somebody has changed what was applied, as far as that is compared:
+// files, and the number of Pods.
+bool is_changed(const Made &made, const Wanted &wanted)
+{
+    Json body = read_own(json_object(wanted.members));
+    TextMap data = body.texts("data");
+    if (wanted.kind == std::string_view("ConfigMap") && made.data != data)
+        return true;
+    auto replicas = body.integer("spec/replicas");
+    return replicas && made.replicas != *replicas;
+}
+
+Told told_of(const Wanted &wanted, const Made *made, bool applied)
+{
+    std::string what = std::format("{} {}", wanted.kind, wanted.name);
+    if (!made)
+        return {"Created", "Created " + what};
+    if (applied)
+        return {"Restored", what + " was changed by somebody, and is again as "
+                                   "it should be"};
+    return {"Changed", "Changed " + what};
 }
 
 } // namespace
@@ -65,16 +87,23 @@ std::optional<Step> made_step(const Known &known, const MadeFor &owner,
 {
     std::string hash = std::format(
         "{:016x}", stable_hash(body_of(owner, wanted, wanted.annotations)));
-    if (is_there(find_made(known, owner, wanted.kind, wanted.name), hash))
+    const Made *made = find_made(known, owner, wanted.kind, wanted.name);
+    bool is_ours = made && is_applied(*made, hash);
+    if (is_ours && !made->meta.deleting && !is_changed(*made, wanted))
         return std::nullopt;
     TextMap annotations = wanted.annotations;
     annotations[names::applied_annotation] = hash;
-    const MadeKind &kind = kind_of(wanted.kind);
     return Step{
         Step::Verb::apply, std::format("apply {} {}", wanted.kind, wanted.name),
-        applied(std::format("{}/namespaces/{}/{}/{}", kind.api,
-                            owner.meta.key.ns, kind.plural, wanted.name)),
-        body_of(owner, wanted, annotations)};
+        applied(made_path(wanted.kind, {owner.meta.key.ns, wanted.name})),
+        body_of(owner, wanted, annotations), told_of(wanted, made, is_ours)};
+}
+
+std::string made_path(const std::string &kind, const Key &key)
+{
+    const MadeKind &found = kind_of(kind);
+    return std::format("{}/namespaces/{}/{}/{}", found.api, key.ns,
+                       found.plural, key.name);
 }
 
 std::string refused(const std::vector<Step> &steps,

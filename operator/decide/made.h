@@ -55,6 +55,9 @@ std::optional<Step> made_step(const Known &known, const MadeFor &owner,
 const Made *find_made(const Known &known, const MadeFor &owner,
                       const char *kind, const std::string &name);
 
+// Where such an object is in the API. kind: one of made_kinds.
+std::string made_path(const std::string &kind, const Key &key);
+
 // What the API server refused of these steps the last time, or "".
 std::string refused(const std::vector<Step> &steps,
                     const std::map<std::string, std::string> &failures);

@@ -67,9 +67,31 @@ bool is_host_label(std::string_view text)
            std::ranges::all_of(text, good);
 }
 
+const char *scaling_mode(const NodeSet &set)
+{
+    return set.daemon_set ? "DaemonSet" : "StatefulSet";
+}
+
 std::string worker_name(const NodeSet &set, std::uint32_t ordinal)
 {
     return set.meta.key.name + "-" + number(set, ordinal);
+}
+
+Slot slot_of(const NodeSet &set, std::uint32_t ordinal)
+{
+    return {worker_name(set, ordinal), node_name(set, ordinal),
+            number(set, ordinal), ""};
+}
+
+Slot slot_of(const NodeSet &set, const KubeNode &node)
+{
+    const std::string &name = node.meta.key.name;
+    auto given = node.meta.annotations.find(names::hostname_annotation);
+    std::string host =
+        given == node.meta.annotations.end() || given->second.empty()
+            ? name.substr(0, name.find('.'))
+            : given->second;
+    return {set.meta.key.name + "-" + host, host, host, name};
 }
 
 std::string node_prefix(const NodeSet &set)
@@ -104,7 +126,7 @@ std::string wrong_names(const NodeSet &set)
 {
     for (const std::string &name :
          {worker_name(set, largest(set)), node_name(set, largest(set))})
-        if (!is_host_label(name))
+        if (!set.daemon_set && !is_host_label(name))
             return "\"" + name +
                    "\" would be the name of a host and of a Slurm node. It may "
                    "have at most 63 lower-case letters, digits and '-', with a "
@@ -126,7 +148,7 @@ std::string same_names(const Known &known, const NodeSet &set)
     };
     for (const auto &[key, other] : known.node_sets)
         if (key != set.meta.key && is_one_cluster(known, set, other) &&
-            age(other) < age(set) &&
+            !set.daemon_set && !other.daemon_set && age(other) < age(set) &&
             can_meet(node_prefix(other), node_prefix(set)))
             return (key.ns == set.meta.key.ns ? "" : key.ns + "/") + key.name;
     return {};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The names of the Pods and of the Slurm nodes of a NodeSet, as slurm-operator
 // gives them: NODESET-ORDINAL, and HOSTNAME followed by the ordinal, where the
-// template has a hostname. Pure.
+// template has a hostname. In the mode DaemonSet the Slurm node has the short
+// name of the Kubernetes Node, and the Pod is NODESET-NAME. Pure.
 #pragma once
 
 #include "operator/decide/objects.h"
@@ -12,6 +13,23 @@
 #include <string_view>
 
 namespace bridge::slinky {
+
+// A Pod that a NodeSet may have.
+struct Slot {
+    std::string pod;   // its name
+    std::string host;  // its host name, and that of the Slurm node
+    std::string index; // the rest of its name
+    std::string node;  // the Node on which it must run; "": the scheduler's
+
+    bool operator==(const Slot &) const = default;
+};
+
+Slot slot_of(const NodeSet &set, std::uint32_t ordinal);
+// The host name may be none: is_host_label().
+Slot slot_of(const NodeSet &set, const KubeNode &node);
+
+// "StatefulSet" or "DaemonSet".
+const char *scaling_mode(const NodeSet &set);
 
 std::string worker_name(const NodeSet &set, std::uint32_t ordinal);
 // The host name of the Pod, which is the name of the Slurm node.

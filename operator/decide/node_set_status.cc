@@ -2,6 +2,7 @@
 #include "operator/decide/node_set_status.h"
 
 #include "common/contract/worker_names.h"
+#include "operator/decide/metadata.h"
 #include "operator/decide/unserved.h"
 #include "operator/decide/update.h"
 #include "operator/decide/worker_pod.h"
@@ -121,8 +122,12 @@ std::vector<Said> conditions_of(const NodeSet &set, const NodeSetFacts &facts,
 {
     auto wanted = static_cast<std::int64_t>(facts.wanted);
     bool accepted = facts.problem.empty();
+    std::string but =
+        facts.refused.empty()
+            ? ""
+            : " But not for " + listed(facts.refused, "; ", 5) + ".";
     return {{"Accepted", accepted, accepted ? "Accepted" : "CannotBeServed",
-             accepted ? "Pods can be made of it." : facts.problem},
+             accepted ? "Pods can be made of it." + but : facts.problem},
             served(set, facts),
             available(counts, wanted),
             updated(set, facts, counts),
@@ -161,6 +166,8 @@ std::optional<Step> node_set_status(const NodeSet &set,
     add("slurmAllocated", in_state(facts, {"Allocated", "Mixed"}));
     add("slurmDown", in_state(facts, {"Down"}));
     add("slurmDrain", in_state(facts, {"Drain"}));
+    if (!facts.pins.empty() || !set.status.texts("ordinalToNode").empty())
+        add("ordinalToNode", texts_json(facts.pins));
     add("nodeSetHash", revision);
     add("selector", selector_of(set));
     auto said = conditions_of(set, facts, counts);

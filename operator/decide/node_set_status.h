@@ -12,6 +12,7 @@
 #pragma once
 
 #include "operator/decide/objects.h"
+#include "operator/decide/places.h"
 #include "operator/decide/scale.h"
 #include "operator/decide/status.h"
 
@@ -32,6 +33,8 @@ struct NodeSetFacts {
     Now now;
     std::vector<std::string> waiting;  // names of those that are to go
     std::vector<std::string> updating; // and of those that are to be replaced
+    std::vector<std::string> refused;  // why a Node that fits gets no Pod
+    Pins pins;
 };
 
 // Nothing if the status says all of this already.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "operator/decide/objects.h"
 
+#include "common/contract/names.h"
 #include "common/contract/worker_names.h"
 
 #include <algorithm>
@@ -68,6 +69,24 @@ void read_state(const Condition &condition, Worker &worker)
         worker.answer = read_drain_answer(condition.message);
     } else if (condition.type.starts_with(prefix)) {
         worker.states.push_back(condition.type.substr(prefix.size()));
+    }
+}
+
+// What a container that has ended, or waits, has left to say.
+void read_state(const Json &state, Daemon &daemon)
+{
+    Json ended = state.at("terminated");
+    Json waits = state.at("waiting");
+    if (ended.present()) {
+        daemon.ended = true;
+        daemon.ended_at = ended.text("finishedAt");
+        daemon.words = ended.text("message");
+        if (daemon.words.empty())
+            daemon.words = ended.text("reason");
+    } else if (waits.present()) {
+        daemon.words = waits.text("reason");
+        if (std::string why = waits.text("message"); !why.empty())
+            daemon.words += ": " + why;
     }
 }
 
@@ -143,6 +162,9 @@ Worker worker_from(const Json &json)
     auto asked = made.meta.annotations.find(names::worker_request_annotation);
     if (asked != made.meta.annotations.end())
         made.request = read_worker_request(asked->second);
+    auto good = made.meta.annotations.find(names::forget_annotation);
+    made.for_good =
+        good != made.meta.annotations.end() && good->second == "true";
     for (const Condition &condition : conditions_from(json))
         read_state(condition, made);
     return made;
@@ -182,11 +204,53 @@ Claim claim_from(const Json &json)
     return {meta_from(json), owners_from(json)};
 }
 
+KubeNode kube_node_from(const Json &json)
+{
+    KubeNode made;
+    made.meta = meta_from(json);
+    made.meta.version.clear();
+    std::erase_if(made.meta.annotations, [](const auto &annotation) {
+        return annotation.first != names::hostname_annotation &&
+               annotation.first != names::topology_annotation &&
+               annotation.first != names::features_annotation;
+    });
+    for (const Json &taint : json.items("spec/taints"))
+        made.taints.push_back(
+            {taint.text("key"), taint.text("value"), taint.text("effect")});
+    return made;
+}
+
 Made made_from(const Json &json)
 {
     return {json.text("kind"), meta_from(json),
             json.integer("status/readyReplicas").value_or(0),
-            json.texts("data")};
+            json.texts("data"), json.integer("spec/replicas").value_or(1)};
+}
+
+FileMap file_map_from(const Json &json)
+{
+    return {meta_from(json), json.texts("data"), json.texts("binaryData")};
+}
+
+Daemon daemon_from(const Json &json)
+{
+    Daemon made;
+    made.meta = meta_from(json);
+    made.phase = json.text("status/phase");
+    made.lost = !json.text("status/reason").empty();
+    for (const Json &one : json.items("status/containerStatuses"))
+        if (one.text("name") == slurmctld_app) {
+            made.ready = one.flag("ready");
+            read_state(one.at("state"), made);
+        }
+    for (const Condition &condition : conditions_from(json)) {
+        if (condition.type == names::configured_condition &&
+            condition.status == "True")
+            made.configured = condition.message;
+        if (condition.type == "PodScheduled" && condition.status == "False")
+            made.words = condition.message;
+    }
+    return made;
 }
 
 Unserved unserved_from(const Json &json)

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct Meta {
     bool deleting = false;
     TextMap labels;
     TextMap annotations;
+
+    bool operator==(const Meta &) const = default;
 };
 
 struct Condition {
@@ -85,6 +88,7 @@ struct Worker {
     std::string ready_since;         // as the API server writes it
     std::vector<std::string> states; // of the Slurm node: "Idle", "Drain"
     std::optional<WorkerRequest> request;
+    bool for_good = false; // with it: none of its name is to come back
     std::optional<DrainAnswer> answer; // only while it is True
 };
 
@@ -123,6 +127,44 @@ struct Made {
     Meta meta;
     std::int64_t ready = 0; // Pods of it that are
     TextMap data;           // of a ConfigMap
+    std::int64_t replicas = 1;
+};
+
+// A ConfigMap of a site, in a namespace in which one is referred to.
+struct FileMap {
+    Meta meta;
+    TextMap texts;    // by file name
+    TextMap binaries; // in base64
+};
+
+// A Pod with a slurmctld of ours: the one that serves, or one that tries a
+// configuration. What is said of its container is of slurmctld's.
+struct Daemon {
+    Meta meta;
+    std::string phase;
+    bool lost = false; // it ended without its containers' doing: evicted, say
+    bool ready = false;
+    bool ended = false;
+    std::string ended_at;   // as the API server writes it
+    std::string words;      // its last ones, or why it waits
+    std::string configured; // the hash of what it has read, if slurmk8sd says
+};
+
+struct Taint {
+    std::string key;
+    std::string value;
+    std::string effect;
+
+    bool operator==(const Taint &) const = default;
+};
+
+// A Kubernetes Node, as far as it matters here: what changes all the time is
+// left out.
+struct KubeNode {
+    Meta meta; // without a version; only annotations of ours
+    std::vector<Taint> taints;
+
+    bool operator==(const KubeNode &) const = default;
 };
 
 // A LoginSet, RestApi, Token or Accounting.
@@ -134,6 +176,9 @@ struct Unserved {
 };
 
 inline constexpr std::int64_t slurmctld_port = 6817;
+// The app labels of Daemons, of which the first is also the container's name.
+inline constexpr char slurmctld_app[] = "slurmctld";
+inline constexpr char trial_app[] = "slurmctld-trial";
 // The Service of a slurmctld that the operator runs.
 std::string controller_service(const std::string &controller);
 
@@ -144,7 +189,10 @@ Service service_from(const Json &json);
 Revision revision_from(const Json &json);
 Budget budget_from(const Json &json);
 Claim claim_from(const Json &json);
+KubeNode kube_node_from(const Json &json);
 Made made_from(const Json &json);
+FileMap file_map_from(const Json &json);
+Daemon daemon_from(const Json &json);
 Unserved unserved_from(const Json &json);
 
 // All that is known.
@@ -156,6 +204,12 @@ struct Known {
     std::map<Key, Revision> revisions;
     std::map<Key, Budget> budgets;
     std::map<Key, Claim> claims;
+    std::map<Key, Daemon> daemons;
+    // All ConfigMaps of these namespaces are known.
+    std::map<Key, FileMap> file_maps;
+    std::set<std::string> file_namespaces;
+    std::map<Key, KubeNode> nodes;
+    bool nodes_listed = false; // false: it may not list them
     std::map<std::pair<std::string, Key>, Made> made;         // by kind
     std::map<std::pair<std::string, Key>, Unserved> unserved; // by kind
     std::string agent_image; // of slurmk8sd; "" if nobody has said

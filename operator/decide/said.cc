@@ -7,6 +7,28 @@
 
 namespace bridge::slinky {
 
+namespace {
+
+// Events of the conditions that change, but for those that other Events tell:
+// steps that fail, and trials that begin.
+std::vector<Told> changes(const std::vector<Said> &said,
+                          const std::vector<Condition> &before)
+{
+    std::vector<Told> told;
+    for (const Said &one : said) {
+        const Condition *old = find_condition(before, one.type);
+        if (one.unknown || one.type == "Failing" ||
+            (old && old->status == (one.holds ? "True" : "False")))
+            continue;
+        bool bad =
+            !one.holds && (one.type == "Accepted" || one.type == "ConfigValid");
+        told.push_back({one.type + (one.holds ? "" : "Not"), one.message, bad});
+    }
+    return told;
+}
+
+} // namespace
+
 std::vector<Step> say(const std::string &kind, const std::string &plural,
                       const Meta &meta, const std::vector<Condition> &before,
                       const std::vector<Said> &said, Now now)
@@ -20,8 +42,10 @@ std::vector<Step> say(const std::string &kind, const std::string &plural,
                                        "=" + meta.key.name + "," +
                                        names::app_label + "=login")
                                  .dump());
-    return {status_step(kind, plural, meta, std::move(members),
-                        conditions_json(said, meta, before, now))};
+    Step step = status_step(kind, plural, meta, std::move(members),
+                            conditions_json(said, meta, before, now));
+    step.changes = changes(said, before);
+    return {std::move(step)};
 }
 
 Said accepted(const std::string &problem, const std::string &otherwise)

@@ -8,6 +8,7 @@
 #include "operator/decide/update.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <tuple>
@@ -59,30 +60,65 @@ auto cost(const NodeSet &set, const Worker &worker, const std::string &revision)
                       worker.meta.key.name);
 }
 
-std::vector<std::uint32_t>
-free_ordinals(const NodeSet &set, const std::vector<const Worker *> &workers,
-              std::size_t count)
+using Names = std::set<std::string>;
+
+std::vector<Slot> free_slots(const NodeSet &set, const Names &taken,
+                             const Wish &wish, std::size_t count)
 {
-    std::set<std::string> taken;
-    for (const Worker *worker : workers)
-        taken.insert(worker->meta.key.name);
-    std::vector<std::uint32_t> found;
-    for (std::uint32_t i = 0; found.size() < std::min(count, most_steps); i++)
-        if (!taken.contains(worker_name(set, i)))
-            found.push_back(i);
+    std::vector<Slot> found;
+    for (std::uint32_t i = 0; found.size() < std::min(count, most_steps); i++) {
+        Slot slot = slot_of(set, i);
+        if (taken.contains(slot.pod))
+            continue;
+        if (auto pin = wish.pins.find(std::to_string(i));
+            pin != wish.pins.end())
+            slot.node = pin->second;
+        found.push_back(std::move(slot));
+    }
     return found;
 }
 
-void settle(const Worker &worker, bool goes, Now now, ScalePlan &plan)
+std::vector<Slot> missing_slots(const Names &taken, const Wish &wish)
+{
+    std::vector<Slot> found;
+    for (const auto &[pod, slot] : wish.places->slots)
+        if (!taken.contains(pod) && found.size() < most_steps)
+            found.push_back(slot);
+    return found;
+}
+
+// A Pod that is not wanted however many there are: of the other mode, or on a
+// Node that does not fit.
+bool is_misplaced(const NodeSet &set, const Worker &worker, const Wish &wish)
+{
+    auto mode = worker.meta.labels.find(names::scaling_mode_label);
+    if (mode != worker.meta.labels.end() && mode->second != scaling_mode(set))
+        return true;
+    if (!wish.places)
+        return false;
+    auto slot = wish.places->slots.find(worker.meta.key.name);
+    return slot == wish.places->slots.end() ||
+           (!worker.node.empty() && worker.node != slot->second.node);
+}
+
+enum class Fate { stays, returns, goes, goes_for_good };
+
+void settle(const Worker &worker, Fate fate, Now now, ScalePlan &plan)
 {
     bool drained = is_drained(worker, now);
     bool too_old = has_answered(worker) && !drained;
-    if (!goes && is_asked(worker))
-        plan.release.push_back(&worker);
-    else if (goes && (!is_asked(worker) || too_old))
+    bool for_good = fate == Fate::goes_for_good;
+    bool asked = is_asked(worker) && worker.for_good == for_good;
+    if (fate == Fate::stays) {
+        if (is_asked(worker))
+            plan.release.push_back(&worker);
+    } else if (!asked || too_old) {
         plan.ask.push_back(&worker);
-    else if (goes && drained)
+        if (for_good)
+            plan.for_good.insert(&worker);
+    } else if (drained) {
         plan.remove.push_back(&worker);
+    }
 }
 
 // A Pod that is being deleted because the NodeSet was to have fewer does not
@@ -91,6 +127,35 @@ bool comes_back(const Worker &worker, const Wish &wish)
 {
     return !is_asked(worker) ||
            (!wish.revision.empty() && is_outdated(worker, wish.revision));
+}
+
+bool is_forgotten(const Worker &worker, const Wish &wish)
+{
+    return wish.forget &&
+           !(wish.places && wish.places->mapped.contains(worker.meta.key.name));
+}
+
+struct SortedOut {
+    std::vector<const Worker *> alive; // of those that may stay
+    std::vector<const Worker *> going; // and of the others
+    Names taken;
+    std::size_t returning = 0; // are ending, and come back by their names
+};
+
+SortedOut sorted_out(const NodeSet &set,
+                     const std::vector<const Worker *> &workers,
+                     const Wish &wish)
+{
+    SortedOut out;
+    for (const Worker *worker : workers) {
+        out.taken.insert(worker->meta.key.name);
+        bool misplaced = is_misplaced(set, *worker, wish);
+        if (is_alive(*worker))
+            (misplaced ? out.going : out.alive).push_back(worker);
+        else if (!misplaced && comes_back(*worker, wish))
+            out.returning++;
+    }
+    return out;
 }
 
 std::vector<std::string> undrained(const std::vector<const Worker *> &workers,
@@ -160,41 +225,44 @@ ScalePlan plan_scale(const NodeSet &set,
                      const Wish &wish, Now now)
 {
     ScalePlan plan;
-    std::vector<const Worker *> alive;
-    std::size_t returning = 0;
-    for (const Worker *worker : workers) {
-        if (is_alive(*worker))
-            alive.push_back(worker);
-        else if (comes_back(*worker, wish))
-            returning++;
-        if (has_ended(*worker) && !worker->meta.deleting)
-            plan.remove.push_back(worker);
-    }
+    auto [alive, going, taken, returning] = sorted_out(set, workers, wish);
+    std::ranges::copy_if(
+        workers, std::back_inserter(plan.remove), [](const Worker *worker) {
+            return has_ended(*worker) && !worker->meta.deleting;
+        });
     std::size_t wanted = wish.wanted;
-    if (alive.size() + returning < wanted)
+    if (wish.places)
+        plan.create = missing_slots(taken, wish);
+    else if (alive.size() + returning < wanted)
         plan.create =
-            free_ordinals(set, workers, wanted - alive.size() - returning);
+            free_slots(set, taken, wish, wanted - alive.size() - returning);
 
-    std::ranges::sort(alive, {}, [&](const Worker *worker) {
+    std::ranges::sort(alive, {}, [&set, &wish](const Worker *worker) {
         return cost(set, *worker, wish.revision);
     });
     // First those that are too many: who was asked for an update is among them.
     std::size_t many = alive.size() - std::min(alive.size(), wanted);
-    std::vector going(alive.begin(), alive.begin() + std::ptrdiff_t(many));
+    if (wish.places)
+        many = 0;
+    going.insert(going.end(), alive.begin(),
+                 alive.begin() + std::ptrdiff_t(many));
     std::vector rest(alive.begin() + std::ptrdiff_t(many), alive.end());
     auto updated = wish.update
                        ? to_update(set, rest, wanted, wish.revision, now)
                        : std::vector<const Worker *>{};
-    auto settle_all = [&](const auto &those, bool goes) {
+    auto settle_all = [&](const auto &those, Fate fate) {
         for (const Worker *worker : those)
-            settle(*worker, goes, now, plan);
+            settle(*worker, fate, now, plan);
     };
+    for (const Worker *worker : going)
+        settle(*worker,
+               is_forgotten(*worker, wish) ? Fate::goes_for_good : Fate::goes,
+               now, plan);
     std::erase_if(rest, [&](const Worker *worker) {
         return std::ranges::contains(updated, worker);
     });
-    settle_all(going, true);
-    settle_all(updated, true);
-    settle_all(rest, false);
+    settle_all(updated, Fate::returns);
+    settle_all(rest, Fate::stays);
     plan.waiting = undrained(going, now);
     plan.updating = undrained(updated, now);
     for (auto *steps : {&plan.ask, &plan.release, &plan.remove})

@@ -13,13 +13,19 @@
 //   was asked, no answer         wait                take the request back
 //   was asked, has answered      delete; ask again   take the request back
 //                                if that is long ago
+//
+// The request may say that the record of the Slurm node is to go, too: not for
+// a Pod that is to come back.
 #pragma once
 
+#include "operator/decide/names.h"
 #include "operator/decide/objects.h"
+#include "operator/decide/places.h"
 #include "operator/decide/status.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,8 +35,9 @@ namespace bridge::slinky {
 inline constexpr std::size_t most_steps = 50; // of each kind
 
 struct ScalePlan {
-    std::vector<std::uint32_t> create;   // ordinals
+    std::vector<Slot> create;
     std::vector<const Worker *> ask;     // to drain
+    std::set<const Worker *> for_good;   // of these: also without its record
     std::vector<const Worker *> release; // of an earlier request
     std::vector<const Worker *> remove;  // ended, or has answered
     std::vector<std::string> waiting;    // names of those that are to go
@@ -57,6 +64,11 @@ struct Wish {
     std::size_t wanted = 0; // how many of them
     std::string revision;   // of which template; "": of any
     bool update = false;    // replace those of another one
+    // The records of those that are too many go, too; in the mode DaemonSet
+    // only where the Node is gone.
+    bool forget = false;
+    Pins pins = {};                       // the Nodes of ordinals
+    const DaemonPlaces *places = nullptr; // in the mode DaemonSet
 };
 
 ScalePlan plan_scale(const NodeSet &set,

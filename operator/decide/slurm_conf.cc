@@ -134,8 +134,9 @@ std::string partitions(const std::vector<const NodeSet *> &sets,
 std::string k8s_conf(const Controller &controller)
 {
     const std::string &ns = controller.meta.key.ns;
-    return std::format("WorkerNamespace={}\nLeaseNamespace={}\nLeaseName={}\n",
-                       ns, ns, names::agent_lease);
+    return std::format("WorkerNamespace={0}\nLeaseNamespace={0}\n"
+                       "LeaseName={1}\nConfigHashFile=/etc/slurm/{2}\n",
+                       ns, names::agent_lease, names::config_hash_file);
 }
 
 } // namespace
@@ -163,12 +164,14 @@ ConfMemory conf_memory(const Known &known, const Controller &controller)
 }
 
 TextMap conf_files(const Known &known, const Controller &controller,
-                   const ConfMemory &memory)
+                   const ConfMemory &memory, const std::string &scripts)
 {
     std::string conf = identity(controller, memory.max_nodes) +
                        authentication() + scheduling(controller) +
                        accounting_conf(known, controller) +
                        partitions(sets_of(known, controller), memory);
+    if (!scripts.empty())
+        conf += "\n# Scripts\n" + scripts;
     std::string extra = controller.spec.text("extraConf");
     if (!extra.empty())
         conf += "\n# extraConf\n" + extra + (extra.ends_with('\n') ? "" : "\n");

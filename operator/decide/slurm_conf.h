@@ -20,8 +20,9 @@ struct ConfMemory {
 
 ConfMemory conf_memory(const Known &known, const Controller &controller);
 
-// File names, and what is in them.
+// File names, and what is in them. scripts: lines of slurm.conf that name the
+// site's scripts.
 TextMap conf_files(const Known &known, const Controller &controller,
-                   const ConfMemory &memory);
+                   const ConfMemory &memory, const std::string &scripts = {});
 
 } // namespace bridge::slinky

@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::size_t longest_message = 4096; // bytes
 
-const char *word(bool holds)
+const char *word(const Said &one)
 {
-    return holds ? "True" : "False";
+    return one.unknown ? "Unknown" : one.holds ? "True" : "False";
 }
 
 bool is_said(const Said &one, const Meta &meta, const Condition *before)
 {
-    return before && before->status == word(one.holds) &&
+    return before && before->status == word(one) &&
            before->reason == one.reason &&
            before->message == clean_text(one.message, longest_message) &&
            before->generation == meta.generation;
@@ -35,10 +35,10 @@ std::string conditions_json(const std::vector<Said> &said, const Meta &meta,
     JsonValue::Array items;
     for (const Said &one : said) {
         const Condition *old = find_condition(before, one.type);
-        bool same = old && old->status == word(one.holds);
+        bool same = old && old->status == word(one);
         items.push_back(JsonValue::object(
             {{"type", one.type},
-             {"status", word(one.holds)},
+             {"status", word(one)},
              {"reason", one.reason},
              {"message", clean_text(one.message, longest_message)},
              {"observedGeneration", meta.generation},

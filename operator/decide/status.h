@@ -22,6 +22,7 @@ struct Said {
     bool holds = false;
     std::string reason;
     std::string message;
+    bool unknown = false; // whether it holds
 };
 
 // The array of conditions as JSON.

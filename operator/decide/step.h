@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace bridge::slinky {
 
@@ -15,6 +16,7 @@ namespace bridge::slinky {
 struct Told {
     std::string reason;
     std::string note;
+    bool warning = false;
 };
 
 // A Pod as it was when a step was decided; version "": it was not there.
@@ -31,9 +33,10 @@ struct Step {
     std::string path;
     std::string body;
     std::optional<Told> told = {};
-    std::optional<Seen> seen = {}; // the Pod that it changes
-    bool is_report = false;        // it writes a status
-    bool may_exist = false;        // what is there already will do
+    std::optional<Seen> seen = {};  // the Pod that it changes
+    bool is_report = false;         // it writes a status
+    bool may_exist = false;         // what is there already will do
+    std::vector<Told> changes = {}; // of conditions, as told
 };
 
 const char *verb_name(Step::Verb verb);

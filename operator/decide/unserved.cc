@@ -27,9 +27,6 @@ std::vector<std::string> unserved_fields(const NodeSet &set)
     add(spec.text("updateStrategy/type") == "ScheduledUpdate",
         "updateStrategy ScheduledUpdate (as with OnDelete, a Pod gets a new "
         "template when somebody deletes it)");
-    add(spec.flag("pinToNode"), "pinToNode (a Pod may come back elsewhere)");
-    add(spec.text("pruneSlurmNodeRecords") == "NodeNotFound",
-        "pruneSlurmNodeRecords (no record is removed)");
     add(!spec.text("template/spec/nodeName").empty(),
         "template.spec.nodeName (the scheduler places the Pods)");
     add(spec.flag("template/spec/automountServiceAccountToken"),
@@ -52,13 +49,6 @@ std::vector<std::string> unserved_fields(const Controller &controller)
         "metrics.serviceMonitor (none is made)");
     add(is_set(spec, "jwksKeyRef"),
         "jwksKeyRef (slurmctld takes tokens of jwtKeyRef only)");
-    for (const char *scripts :
-         {"prologScriptRefs", "epilogScriptRefs", "prologSlurmctldScriptRefs",
-          "epilogSlurmctldScriptRefs"})
-        if (!spec.items(scripts).empty())
-            found.push_back(std::string(scripts) +
-                            " (name the scripts in extraConf, and their "
-                            "ConfigMaps in configFileRefs)");
     return found;
 }
 

@@ -2,12 +2,14 @@
 #include "operator/decide/worker_pod.h"
 
 #include "common/base/stable_hash.h"
+#include "common/contract/names.h"
 #include "common/contract/worker_names.h"
 #include "operator/decide/claims.h"
 #include "operator/decide/json_merge.h"
 #include "operator/decide/metadata.h"
 #include "operator/decide/names.h"
 #include "operator/decide/node_conf.h"
+#include "operator/decide/node_fit.h"
 
 #include <algorithm>
 #include <format>
@@ -149,8 +151,57 @@ std::string gates_of(const Json &spec)
     return json_array(gates);
 }
 
+// The affinity with one more requirement: this Node. Each of the terms that are
+// there gets it, since one of them suffices.
+std::string bound_to(const std::string &node, const Json &affinity)
+{
+    std::string field =
+        JsonValue::object({{"key", "metadata.name"},
+                           {"operator", "In"},
+                           {"values", JsonValue::array({node})}})
+            .dump();
+    Json node_affinity = affinity.at("nodeAffinity");
+    constexpr char required[] =
+        "requiredDuringSchedulingIgnoredDuringExecution";
+    auto given = node_affinity.at(required).items("nodeSelectorTerms");
+    std::vector<std::string> terms;
+    for (const Json &term : given) {
+        std::vector<std::string> fields{field};
+        for (const Json &one : term.items("matchFields"))
+            fields.push_back(one.dump());
+        JsonMembers made = members_of(term);
+        // One without requirements matches nothing.
+        if (!term.items("matchFields").empty() ||
+            !term.items("matchExpressions").empty())
+            put(made, "matchFields", json_array(fields));
+        terms.push_back(json_object(made));
+    }
+    if (!node_affinity.at(required).is_object())
+        terms.push_back(json_object({{"matchFields", json_array({field})}}));
+    JsonMembers inner = members_of(node_affinity);
+    put(inner, required,
+        json_object({{"nodeSelectorTerms", json_array(terms)}}));
+    JsonMembers made = members_of(affinity);
+    put(made, "nodeAffinity", json_object(inner));
+    return json_object(made);
+}
+
+// Those of the template, and those of the Pods of a DaemonSet.
+std::string tolerations_of(const Json &spec)
+{
+    std::vector<std::string> all;
+    for (const Json &one : spec.items("tolerations"))
+        all.push_back(one.dump());
+    for (const Toleration &one : daemon_tolerations)
+        all.push_back(JsonValue::object({{"key", one.key},
+                                         {"operator", "Exists"},
+                                         {"effect", one.effect}})
+                          .dump());
+    return json_array(all);
+}
+
 std::string pod_spec(const NodeSet &set, const Controller &controller,
-                     std::uint32_t ordinal)
+                     const Slot &slot)
 {
     std::string container = merged(
         read_own(own_container(set, controller).dump()), set.spec.at("slurmd"));
@@ -171,30 +222,32 @@ std::string pod_spec(const NodeSet &set, const Controller &controller,
     JsonMembers made = members_of(read_own(spec));
     put(made, "readinessGates", gates_of(read_own(spec)));
     put(made, "volumes",
-        with_claims(set, worker_name(set, ordinal),
-                    read_own(spec).items("volumes")));
+        with_claims(set, slot.pod, read_own(spec).items("volumes")));
     put(made, "automountServiceAccountToken", "false");
-    put(made, "hostname", JsonValue(node_name(set, ordinal)).dump());
+    put(made, "hostname", JsonValue(slot.host).dump());
     put(made, "subdomain", JsonValue(workers_service(set.controller)).dump());
     drop(made, "nodeName"); // the scheduler's
+    if (set.daemon_set)
+        put(made, "tolerations", tolerations_of(read_own(spec)));
+    if (!slot.node.empty())
+        put(made, "affinity",
+            bound_to(slot.node, read_own(spec).at("affinity")));
     return json_object(made);
 }
 
 TextMap labels_of(const NodeSet &set, const Controller &controller,
-                  std::uint32_t ordinal)
+                  const Slot &slot)
 {
     TextMap labels = set.spec.texts("template/metadata/labels");
-    std::string name = worker_name(set, ordinal);
     labels.erase(names::protect_label); // the agent's
     labels[names::app_label] = slurmd;
     labels[names::instance_label] = set.meta.key.name;
     labels[names::component_label] = "worker";
     labels[names::cluster_label] = set.controller;
-    labels[names::worker_name_label] = name;
-    labels[names::worker_index_label] =
-        name.substr(set.meta.key.name.size() + 1);
-    labels[names::worker_hostname_label] = node_name(set, ordinal);
-    labels[names::scaling_mode_label] = "StatefulSet";
+    labels[names::worker_name_label] = slot.pod;
+    labels[names::worker_index_label] = slot.index;
+    labels[names::worker_hostname_label] = slot.host;
+    labels[names::scaling_mode_label] = scaling_mode(set);
     labels[names::revision_label] = revision_of(set, controller);
     return labels;
 }
@@ -203,8 +256,9 @@ TextMap annotations_of(const NodeSet &set)
 {
     TextMap annotations = set.spec.texts("template/metadata/annotations");
     for (const char *ours :
-         {names::worker_request_annotation, names::deadline_annotation,
-          names::deletion_cost_annotation})
+         {names::worker_request_annotation, names::forget_annotation,
+          names::deadline_annotation, names::deletion_cost_annotation,
+          names::topology_annotation, names::features_annotation})
         annotations.erase(ours);
     annotations.try_emplace("kubectl.kubernetes.io/default-container", slurmd);
     return annotations;
@@ -221,7 +275,7 @@ std::string revision_of(const NodeSet &set, const Controller &controller)
 {
     // With one ordinal and the same labels for all: only what they share.
     std::string text =
-        pod_spec(set, controller, 0) +
+        pod_spec(set, controller, slot_of(set, 0)) +
         object_of(set.spec.texts("template/metadata/labels")).dump() +
         object_of(annotations_of(set)).dump();
     // Whoever can make two templates with one hash can only keep Pods of their
@@ -236,18 +290,18 @@ std::string selector_of(const NodeSet &set)
 }
 
 std::string worker_pod(const NodeSet &set, const Controller &controller,
-                       std::uint32_t ordinal)
+                       const Slot &slot)
 {
     auto metadata = JsonValue::object(
-        {{"name", worker_name(set, ordinal)},
+        {{"name", slot.pod},
          {"namespace", set.meta.key.ns},
-         {"labels", object_of(labels_of(set, controller, ordinal))},
+         {"labels", object_of(labels_of(set, controller, slot))},
          {"annotations", object_of(annotations_of(set))},
          {"ownerReferences", owned_by(set)}});
     return json_object({{"apiVersion", "\"v1\""},
                         {"kind", "\"Pod\""},
                         {"metadata", metadata.dump()},
-                        {"spec", pod_spec(set, controller, ordinal)}});
+                        {"spec", pod_spec(set, controller, slot)}});
 }
 
 } // namespace bridge::slinky

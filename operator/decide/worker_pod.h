@@ -4,9 +4,9 @@
 // ServiceAccount, which no such Pod gets. Pure.
 #pragma once
 
+#include "operator/decide/names.h"
 #include "operator/decide/objects.h"
 
-#include <cstdint>
 #include <string>
 
 namespace bridge::slinky {
@@ -20,7 +20,7 @@ std::string selector_of(const NodeSet &set);
 
 // Returns the Pod as JSON.
 std::string worker_pod(const NodeSet &set, const Controller &controller,
-                       std::uint32_t ordinal);
+                       const Slot &slot);
 
 // The image of slurmd, or "".
 std::string slurmd_image(const NodeSet &set);

@@ -112,6 +112,7 @@ void AgentLink::step()
             disconnect(talked.error().message);
     if (Clock::now() >= next_tending_)
         process_gate(control);
+    hooks_.give_up_protection();
     finish_due();
 }
 
@@ -199,14 +200,16 @@ void AgentLink::wait()
     [[maybe_unused]] ssize_t n = read(wakeup_, &count, sizeof(count));
 }
 
-AgentLink::Clock::time_point AgentLink::deadline() const
+AgentLink::Clock::time_point AgentLink::deadline()
 {
     if (standing_ != Standing::control)
         return next_tending_;
+    auto next = std::min(next_tending_,
+                         hooks_.next_unprotected().value_or(next_tending_));
     if (!agent_.packets.is_open())
-        return std::min(next_try_, next_tending_);
-    return std::min({next_ping_, next_look_, next_tending_,
-                     last_heard_ + settings_.silence});
+        return std::min(next_try_, next);
+    return std::min(
+        {next_ping_, next_look_, next, last_heard_ + settings_.silence});
 }
 
 void AgentLink::connect()

@@ -73,7 +73,7 @@ class AgentLink {
     void wake();
     void step();
     void wait();
-    Clock::time_point deadline() const;
+    Clock::time_point deadline();
 
     void connect();
     void disconnect(const std::string &reason);

@@ -89,6 +89,7 @@ void Gate::repeat(Held &held, Clock::time_point now)
     held.calls = 1; // slurmctld has taken over, and knows of one call
     held.since = now;
     held.told = false;
+    held.waited = false;
 }
 
 void Gate::forget_epilog(const Held &held)
@@ -112,8 +113,8 @@ bool Gate::prolog(const JobFacts &facts, Clock::time_point now)
         repeat(held->second, now);
         return true;
     }
-    bool all_clean =
-        dirty_by_epilog_.empty() && dirty_by_agent_.empty() && !unknown_;
+    bool all_clean = dirty_by_epilog_.empty() && dirty_by_agent_.empty() &&
+                     !unknown_ && unprotected_.empty();
     if (!facts.ours && all_clean)
         return false; // most jobs: no need to expand the hostlist
     Held held{.hostlist = facts.hostlist,
@@ -196,10 +197,20 @@ void Gate::synced(const std::string &dirty_hostlist, bool more)
     open_prologs();
 }
 
+void Gate::unprotected(const std::string &hostlist, bool more)
+{
+    auto nodes = whole(unprotected_parts_, hostlist, more);
+    if (!nodes)
+        return;
+    unprotected_ = std::move(*nodes);
+    open_prologs();
+}
+
 void Gate::forget_parts()
 {
     bridge_parts_.clear();
     dirty_parts_.clear();
+    unprotected_parts_.clear();
 }
 
 std::optional<std::set<std::string>> Gate::whole(std::set<std::string> &parts,
@@ -219,6 +230,26 @@ void Gate::give_up_unknown(Clock::time_point now, Clock::duration timeout)
         return;
     unknown_ = false;
     open_prologs();
+}
+
+void Gate::give_up_protection(Clock::time_point now)
+{
+    bool any = false;
+    for (auto &[job, held] : prologs_)
+        if (!held.waited && now - held.since >= longest_unprotected)
+            any = held.waited = true;
+    if (any)
+        open_prologs();
+}
+
+std::optional<Gate::Clock::time_point> Gate::next_unprotected() const
+{
+    std::optional<Clock::time_point> next;
+    for (const auto &[job, held] : prologs_)
+        if (is_unprotected(held))
+            next = std::min(next.value_or(Clock::time_point::max()),
+                            held.since + longest_unprotected);
+    return next;
 }
 
 std::vector<Gate::Overdue> Gate::overdue(Clock::time_point now,
@@ -299,6 +330,7 @@ std::optional<HookMessage> Gate::make_message(const Hold &hold)
         message.cpus = held->second.cpus;
         message.ours = held->second.ours;
         message.batch = held->second.batch;
+        message.unprotected = is_unprotected(held->second);
         for (const std::string &node : held->second.nodes) {
             if (clean_now(node))
                 continue;
@@ -321,9 +353,17 @@ bool Gate::clean_now(const std::string &node) const
            !(unknown_ && (no_bridge_ || bridge_.contains(node)));
 }
 
+bool Gate::is_unprotected(const Held &held) const
+{
+    return !held.ours && !held.waited &&
+           std::ranges::any_of(held.nodes, [this](const std::string &node) {
+               return unprotected_.contains(node);
+           });
+}
+
 bool Gate::opens_by_itself(const Held &held) const
 {
-    return !held.ours &&
+    return !held.ours && !is_unprotected(held) &&
            std::ranges::all_of(held.nodes, [this](const std::string &node) {
                return clean_now(node);
            });

@@ -4,6 +4,7 @@
 //
 //    prolog hook ─┬─ ours ─────────────────▶ held ── start ─────────────▶ due
 //                 ├─ a node is not clean ──▶ held ── start or all clean ─▶ due
+//                 ├─ a node is not protected ▶ held ── all are, or 2 s ──▶ due
 //                 └─ else, or the job has ended already ▶ not held
 //                 held ── fail ▶ due with rc;   held ── epilog hook ▶ due
 //    epilog hook ─┬─ ours ▶ held, its nodes are dirty ── clean ────────▶ due
@@ -21,6 +22,11 @@
 // job of ours when the Pods are bound, and for an ordinary job when what still
 // runs on its nodes and what Slurm has allocated there fit together: a single
 // container that is slow to stop does not block a whole node.
+//
+// A node is *unprotected* while the last `unprotected` names it: it is that of
+// a slurmd Pod which somebody may evict, since Kubernetes was not told yet that
+// it has a job. The agent hears of the job and sees to that. A job waits for it
+// for longest_unprotected at most, and that counts for ordinary jobs only.
 //
 // For each hook call that was held, exactly one callback becomes due, even if
 // the job has ended meanwhile: slurmctld counts held prologs in prep_prolog_cnt
@@ -52,6 +58,9 @@
 namespace bridge {
 
 enum class Hook { prolog, epilog };
+
+// How long a job waits until the Pods of its nodes are protected.
+inline constexpr std::chrono::seconds longest_unprotected{2};
 
 // A hook for which slurmctld waits.
 struct Hold {
@@ -115,12 +124,18 @@ class Gate {
     // A list may come in several parts; it takes effect with the last one.
     void bridge(const std::string &hostlist, bool more = false);
     void synced(const std::string &dirty_hostlist, bool more = false);
+    void unprotected(const std::string &hostlist, bool more = false);
     // Another agent may have taken over: it sends its lists from the beginning.
     void forget_parts();
 
     // If no agent has sent `synced` for this long since the first hook, unknown
     // nodes count as clean; dirty nodes stay dirty.
     void give_up_unknown(Clock::time_point now, Clock::duration timeout);
+
+    // Jobs that have waited long enough for protection wait for it no more.
+    void give_up_protection(Clock::time_point now);
+    // When that is to be called next.
+    std::optional<Clock::time_point> next_unprotected() const;
 
     // An ordinary job that has been held for longer than the timeout because of
     // these dirty nodes. For a job of ours the agent has a timeout of its own.
@@ -158,11 +173,13 @@ class Gate {
         int calls = 1; // calls of the hook; each gets a callback
         bool told = false;
         bool doubted = false; // held before begin_doubt()
+        bool waited = false;  // for protection, long enough
     };
     using HeldJobs = std::map<JobRef, Held>;
 
     bool dirty(const std::string &node) const;
     bool clean_now(const std::string &node) const;
+    bool is_unprotected(const Held &held) const;
     bool opens_by_itself(const Held &held) const;
     void repeat(Held &held, Clock::time_point now);
     void forget_epilog(const Held &held);
@@ -183,6 +200,8 @@ class Gate {
     NodeSet bridge_;
     std::set<std::string> bridge_parts_;
     std::set<std::string> dirty_parts_;
+    NodeSet unprotected_;
+    std::set<std::string> unprotected_parts_;
     bool unknown_ = false;   // bridge nodes are unknown until `synced`
     bool no_bridge_ = false; // which nodes these are is unknown until `bridge`
     std::optional<Clock::time_point> first_hook_;

@@ -41,6 +41,8 @@ void HeldHooks::obey(const HookMessage &message)
     case HookMessage::Type::synced:
         touched_ = true;
         return gate_.synced(message.dirty, message.more);
+    case HookMessage::Type::unprotected:
+        return gate_.unprotected(message.nodes, message.more);
     default:
         return;
     }
@@ -95,6 +97,18 @@ void HeldHooks::give_up_unknown(Gate::Clock::duration timeout)
 {
     std::lock_guard lock(mutex_);
     gate_.give_up_unknown(Gate::Clock::now(), timeout);
+}
+
+void HeldHooks::give_up_protection()
+{
+    std::lock_guard lock(mutex_);
+    gate_.give_up_protection(Gate::Clock::now());
+}
+
+std::optional<Gate::Clock::time_point> HeldHooks::next_unprotected()
+{
+    std::lock_guard lock(mutex_);
+    return gate_.next_unprotected();
 }
 
 std::vector<Gate::Overdue> HeldHooks::overdue(Gate::Clock::duration timeout)

@@ -33,7 +33,8 @@ class HeldHooks {
     Outcome prolog(const JobFacts &facts);
     Outcome epilog(const JobFacts &facts);
 
-    // Handles start, fail, clean, bridge and synced; ignores other messages.
+    // Handles start, fail, clean, bridge, synced and unprotected; ignores other
+    // messages.
     void obey(const HookMessage &message);
 
     // The next callback that slurmctld must get.
@@ -49,6 +50,8 @@ class HeldHooks {
     void begin_doubt();
     void end_doubt(bool new_term);
     void give_up_unknown(Gate::Clock::duration timeout);
+    void give_up_protection();
+    std::optional<Gate::Clock::time_point> next_unprotected();
     std::vector<Gate::Overdue> overdue(Gate::Clock::duration timeout);
     void fail(JobRef job, int rc);
 

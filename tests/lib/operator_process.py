@@ -107,6 +107,12 @@ class Operator:
         self.process = None
         return status
 
+    def check_unused(self, *options):
+        """The exit status of another one that only looks, and what it says."""
+        done = subprocess.run([*self.command, "--check-unused", *options], text=True,
+                              stdout=subprocess.PIPE, timeout=60)
+        return done.returncode, done.stdout.partition("\n")[2].strip()
+
     def rss(self):
         """What it has in memory, in MiB."""
         text = bed.inside("cat", f"/proc/{self.pid}/status")

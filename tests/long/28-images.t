@@ -22,7 +22,13 @@ import slurmd_pods
 from slurmd_pods import KEY
 from tap import Skip, case, check, equal, run, wait_for
 
-IMAGES = ("slurmctld", "slurmd", "slurmdbd")
+IMAGES = ("slurmctld", "slurmd", "slurmdbd", "slurmk8sd", "slurmk8s-operator")
+# Of each the port that it names, its user, and its arguments.
+SAY = {"slurmctld": (["6817/tcp"], 64030, ["-D"]),
+       "slurmd": (["6818/tcp"], 0, ["-D"]),
+       "slurmdbd": (["6819/tcp"], 64030, ["-D"]),
+       "slurmk8sd": ([], 64030, []),
+       "slurmk8s-operator": (["6830/tcp"], 65532, [])}
 BUILD = bed.TOP / "contribs/images/build"
 MADE = bed.SANDBOX / "oci"
 LABEL = "org.opencontainers.image."
@@ -86,17 +92,17 @@ def makes():
 def valid():
     """each archive is an OCI image with right digests and sizes; its configuration
     says how it is to be run; the first layer is the same in all"""
-    for name, port in zip(IMAGES, (6817, 6818, 6819)):
+    for name in IMAGES:
         made = image(name)
         config = made.config["config"]
         equal((made.config["os"], made.config["architecture"]), ("linux", "amd64"),
               name)
-        equal((config["Entrypoint"], config["Cmd"]),
-              ([f"/usr/sbin/{name}"], ["-D"]), name)
+        ports, user, arguments = SAY[name]
+        equal((config["Entrypoint"], config.get("Cmd") or []),
+              ([f"/usr/sbin/{name}"], arguments), name)
         equal(config["StopSignal"], "SIGTERM", name)
-        equal(config["User"], "0:0" if name == "slurmd" else
-              f"{NOT_ROOT}:{NOT_ROOT}", name)
-        equal(list(config["ExposedPorts"]), [f"{port}/tcp"], name)
+        equal(config["User"], f"{user}:{user}", name)
+        equal(list(config.get("ExposedPorts") or []), ports, name)
         equal(len(made.layers), 2, f"layers of {name}")
         equal(made.layers[0], image(IMAGES[0]).layers[0], "the first layer")
         version = config["Labels"][LABEL + "version"]
@@ -184,6 +190,9 @@ def small():
         equal((member.uid, member.gid, member.mode & 0o777),
               (NOT_ROOT, NOT_ROOT, 0o755), path)
     check("extrausers" in owned["/etc/nsswitch.conf"][1].decode(), "nsswitch.conf")
+    equal([path for name, word in (("slurmk8s-operator", "/libslurm"),
+                                   ("slurmk8sd", "/usr/sbin/slurmctld"))
+           for path in image(name).members() if word in path], [], "of Slurm")
 
 
 @case

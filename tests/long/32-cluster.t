@@ -3,6 +3,7 @@
 """All of Slurm in Kubernetes, in a sandbox of `up --operator`: manifests made for
 slurm-operator become a slurmctld, a slurmdbd and workers on two real kubelets.
 Only the keys are filled in. Nothing is played."""
+import contextlib
 import json
 import pathlib
 import sys
@@ -26,6 +27,7 @@ MERGE = "application/merge-patch+json"
 SET, POD = "slurm-worker-slinky", "slurm-controller-0"
 IMAGE = "registry.example/slinkyproject/slurmctld:26.05-ubuntu26.04"
 PROTECT = "nodeset.slinky.slurm.net/pod-protect"
+EXTRA = "PartitionName=all Nodes=ALL Default=YES MaxTime=UNLIMITED"
 
 operator = None
 
@@ -233,27 +235,199 @@ def agent_dies():
            "State=RESUME")
 
 
+def starts():
+    """Which Pod of slurmctld it is, and how often slurmctld was started in it."""
+    pod = bed.api("GET", f"{CORE}/pods/{POD}")
+    (restarts,) = (c["restartCount"] for c in pod["status"]["containerStatuses"]
+                   if c["name"] == "slurmctld")
+    return pod["metadata"]["uid"], restarts
+
+
+def extra_conf(*lines):
+    """Adds lines to the extraConf of the manifest."""
+    bed.api("PATCH", path("controllers", "slurm"),
+            {"spec": {"extraConf": "\n".join((EXTRA, *lines))}}, MERGE)
+
+
+def wait_config(words):
+    wait_for(f"slurmctld to have {words}", lambda: words in inside(
+        "scontrol", "show", "config", check=False), 90)
+
+
+def on_worker(*words):
+    """A command in the first worker."""
+    return bed.run("kubectl", "exec", "-n", NAMESPACE, sorted(workers())[0], "-c",
+                   "slurmd", "--", *words, check=False).strip()
+
+
 @case
 def configuration():
-    """extraConf, and a partition of the NodeSet: slurmctld has them, and jobs run on"""
+    """extraConf, and a partition of the NodeSet: slurmctld reads them in its Pod,
+    without another start, and jobs run on"""
     wait_idle(*hosts())
-    job = sbatch("sleep 40")
+    job = sbatch("sleep 60")
     wait_state(job, "RUNNING")
-    before = uid()
-    found = bed.api("GET", path("controllers", "slurm"))["spec"]["extraConf"]
-    bed.api("PATCH", path("controllers", "slurm"),
-            {"spec": {"extraConf": found + "\nKillWait=47"}}, MERGE)
-    wait_for("KillWait", lambda: "KillWait                = 47 sec" in inside(
-        "scontrol", "show", "config", check=False), 90)
-    wait_other_pod(before)
+    before = starts()
+    began = time.monotonic()
+    extra_conf("KillWait=47")
+    wait_config("KillWait                = 47 sec")
+    print(f"# from a change of extraConf to its effect: "
+          f"{time.monotonic() - began:.1f} s")
     bed.api("PATCH", path("nodesets", SET),
             {"spec": {"partition": {"enabled": True, "config": "MaxTime=9"}}},
             MERGE)
     wait_for("the partition", lambda: "MaxTime=00:09:00" in inside(
         "scontrol", "show", "partition", SET, check=False), 90)
+    wait_condition("controllers", "slurm", "ConfigApplied", "True")
     wait_serves()
     equal(state_of(job), "RUNNING", "the job")
+    equal(shown(job)["restart_cnt"], 0, "restarts of the job")
+    equal(starts(), before, "the Pod, and starts of slurmctld")
     inside("scancel", job)
+
+
+@case
+def bad_configuration():
+    """an extraConf that slurmctld refuses: its words are in the condition, the one that
+    runs goes on with its job; a corrected one takes effect"""
+    wait_idle(*hosts())
+    job = sbatch("sleep 100")
+    wait_state(job, "RUNNING")
+    before = starts()
+    for line, words in (("NoSuchKey=1", "unrecognized key: NoSuchKey"),
+                        ("PartitionName=bad Nodes=nothere",
+                         "Invalid node names in partition bad")):
+        extra_conf("KillWait=48", line)
+        wait_condition("controllers", "slurm", "ConfigValid", "False", words, 90)
+        equal(starts(), before, "the Pod, and starts of slurmctld")
+        check("UP" in inside("scontrol", "ping"), "slurmctld does not answer")
+        check("= 47 sec" in inside("scontrol", "show", "config"),
+              "slurmctld has another configuration")
+        equal(state_of(job), "RUNNING", "the job")
+    bed.delete(POD, NAMESPACE)  # it starts with what was accepted
+    wait_other_pod(before[0])
+    equal(starts()[1], 0, "starts of slurmctld")
+    wait_config("KillWait                = 47 sec")
+    before = starts()
+    extra_conf("KillWait=49")
+    wait_config("KillWait                = 49 sec")
+    wait_condition("controllers", "slurm", "ConfigValid", "True")
+    wait_serves()
+    equal(starts(), before, "the Pod, and starts of slurmctld")
+    equal(state_of(job), "RUNNING", "the job")
+    equal(shown(job)["restart_cnt"], 0, "restarts of the job")
+    inside("scancel", job)
+
+
+@case
+def scripts():
+    """scripts and a file by reference: they run on workers and beside slurmctld, and a
+    change of a ConfigMap takes effect by itself"""
+    def config_map(name, data):
+        body = {"apiVersion": "v1", "kind": "ConfigMap",
+                "metadata": {"name": name, "namespace": NAMESPACE}, "data": data}
+        bed.run("kubectl", "apply", "-f", "-", stdin=json.dumps(body))
+
+    def prolog(word):
+        return {"say.sh": f"#!/bin/sh\necho {word} >> /tmp/prologs\n"}
+
+    def wait_said(word):
+        def said():
+            wait_idle(*hosts())
+            inside("srun", f"-N{len(hosts())}", "-D", "/tmp", "true", check=False)
+            return word in on_worker("cat", "/tmp/prologs")
+        wait_for(f"a prolog to say {word}", said, 90)
+
+    before = starts()
+    config_map("prologs", prolog("one"))
+    config_map("ends", {"end.sh": "#!/bin/sh\necho $SLURM_JOB_ID >> /tmp/ends\n"})
+    config_map("files", {"more.conf": "KillWait=50\n"})
+    bed.api("PATCH", path("controllers", "slurm"), {"spec": {
+        "configFileRefs": [{"name": "files"}],
+        "prologScriptRefs": [{"name": "prologs"}],
+        "epilogSlurmctldScriptRefs": [{"name": "ends"}]}}, MERGE)
+    extra_conf("Include more.conf")
+    wait_config("KillWait                = 50 sec")
+    wait_said("one")
+    check(inside("cat", "/tmp/ends").isdigit() or
+          "\n" in inside("cat", "/tmp/ends"), "no EpilogSlurmctld has run")
+    config_map("prologs", prolog("two"))
+    wait_said("two")
+    config_map("files", {"more.conf": "KillWait=51\n"})
+    wait_config("KillWait                = 51 sec")
+    config_map("files", {"more.conf": "KillWeight=1\n"})
+    wait_condition("controllers", "slurm", "ConfigValid", "False",
+                   "unrecognized key: KillWeight", 90)
+    equal(starts(), before, "the Pod, and starts of slurmctld")
+    bed.api("PATCH", path("controllers", "slurm"), {"spec": {
+        "configFileRefs": None, "prologScriptRefs": None,
+        "epilogSlurmctldScriptRefs": None, "extraConf": EXTRA}}, MERGE)
+    wait_config("KillWait                = 30 sec")
+    wait_serves()
+
+
+def stop_operator():
+    """Otherwise it would put the number of Pods right."""
+    equal(operator.stop(), 0, "the operator's exit status")
+
+
+def replicas(kind, name, number):
+    bed.run("kubectl", "scale", "-n", NAMESPACE, f"{kind}/{name}",
+            f"--replicas={number}")
+
+
+@contextlib.contextmanager
+def keeper_of_the_state():
+    """A Pod that has the claim of slurmctld's state, as doc/admin/cluster.md has it."""
+    bed.api("POST", f"{CORE}/pods", {"metadata": {"name": "keeper"}, "spec": {
+        "automountServiceAccountToken": False,
+        "securityContext": {"runAsUser": 64030, "fsGroup": 64030},
+        "containers": [{
+            "name": "keeper", "image": IMAGE, "imagePullPolicy": "IfNotPresent",
+            "command": ["sleep", "3600"],
+            "volumeMounts": [{"name": "state", "mountPath": "/state"}]}],
+        "volumes": [{"name": "state", "persistentVolumeClaim": {
+            "claimName": f"statesave-{POD}"}}]}})
+    wait_for("the Pod keeper", lambda: bed.get("keeper", NAMESPACE)["status"].get(
+        "phase") == "Running", 60)
+    yield
+    bed.delete("keeper", NAMESPACE, grace=0)
+
+
+@case
+def state_restored():
+    """StateSaveLocation is saved while slurmctld runs; restored, it has a job that was
+    cancelled since, and an idle cluster again"""
+    wait_idle(*hosts())
+    job = sbatch("true", "--hold")
+    wait_state(job, "PENDING")
+    saved = ""
+
+    def has_job():
+        nonlocal saved  # slurmctld writes its state some seconds later
+        saved = inside("sh", "-c",
+                       "tar -C /var/spool/slurmctld -cf - . 2> /dev/null | base64 -w0")
+        return f"job.{job}" in inside("sh", "-c", "ls /var/spool/slurmctld/hash.*")
+    wait_for("the job's script in the state", has_job)
+    time.sleep(6)  # the interval in which slurmctld writes the rest
+    has_job()
+    inside("scancel", job)
+    wait_state(job, "CANCELLED")
+    stop_operator()
+    replicas("statefulset", "slurm-controller", 0)
+    wait_for("slurmctld to be gone", lambda: uid() is None, 60)
+    with keeper_of_the_state():
+        bed.run("kubectl", "exec", "-i", "-n", NAMESPACE, "keeper", "--", "sh", "-c",
+                "find /state -mindepth 1 -delete; base64 -d | tar -C /state -xf -",
+                stdin=saved)
+    replicas("statefulset", "slurm-controller", 1)
+    operator.start().leads()
+    wait_for("slurmctld", uid, 60)
+    wait_serves()
+    equal(state_of(job), "PENDING", "the job")
+    inside("scontrol", "release", job)
+    wait_state(job, "COMPLETED")
+    wait_idle(*hosts())
 
 
 @case
@@ -319,6 +493,39 @@ def full_cluster():
     for plural, name in (("loginsets", "slurm-login-slinky"),
                          ("restapis", "slurm")):
         wait_condition(plural, name, "Served", "False", "not served yet")
+
+
+def on_database(script, **options):
+    """A command beside the database, with the options of its clients as $1."""
+    return bed.inside("sh", "-c", script, "sh", "--socket=/run/mysqld-pods/mysqld.sock",
+                      **options)
+
+
+@case
+def database_restored():
+    """a dump of the database, restored while slurmdbd is stopped: the records are there
+    again, and slurmctld goes on with them"""
+    def records():
+        return inside("sacct", "-nXP", "-u", "slurm", "-o", "JobID,State",
+                      check=False).split()
+    before = wait_for("records", records)
+    dump = on_database("mariadb-dump --no-defaults $1 --single-transaction "
+                       "slurm_acct_db 2> /dev/null")
+    stop_operator()
+    replicas("deployment", "slurm-accounting", 0)
+    wait_for("slurmdbd to be gone", lambda: not any(
+        p["metadata"]["name"].startswith("slurm-accounting-")
+        for p in bed.pods(NAMESPACE)), 60)
+    on_database("mariadb --no-defaults $1 -e "
+                "'DROP DATABASE slurm_acct_db; CREATE DATABASE slurm_acct_db'")
+    on_database("mariadb --no-defaults $1 slurm_acct_db", stdin=dump)
+    replicas("deployment", "slurm-accounting", 1)
+    operator.start().leads()
+    wait_condition("accountings", "slurm", "Available", "True", seconds=120)
+    wait_for("the records", lambda: set(before) <= set(records()), 60)
+    job = sbatch("exit 8")
+    wait_for("another one", lambda: "FAILED|8:0" in inside(
+        "sacct", "-nXPj", job, "-o", "State,ExitCode", check=False), 60)
 
 
 @case

@@ -24,6 +24,7 @@ CLASSES = {claims.A100: f"device.driver == '{devices.DRIVER}' && "
            claims.CLASS: f"device.driver == '{devices.DRIVER}'"}
 GRES = (f"{claims.A100}:gpu:a100", f"{claims.CLASS}:gpu:h100")
 NODES = ("kn1", "kn2")
+ALL = "gpu:a100:2,gpu:h100:2"
 DATA = pathlib.Path(__file__).resolve().parents[2] / "data/claims.json"
 
 
@@ -287,6 +288,60 @@ def without_the_gres():
     equal(len(slurmctld.living_jobs_of("lives")), 1, "its living jobs")
 
 
+def on_a_node_before_it_had_gres():
+    """A Pod that runs on kn1 with devices; kn1 has no GRES in the state that was
+    put aside."""
+    devices.withdraw("kn1")
+    devices.wait_gres("kn1", "")
+    slurmctld.keep_state()
+    devices.publish("kn1", [devices.device(one)
+                            for one in ("a0", "a1", "h2", "h3")])
+    devices.wait_gres("kn1", ALL)
+    claims.claim("held", request(count=2))
+    make("lives", with_claims("held") |
+         {"nodeSelector": {"kubernetes.io/hostname": "kn1"}})
+    equal(land("lives"), "kn1", "its node")
+    same_devices("lives", claims.get("held"))
+    return Running("lives")
+
+
+@case
+def node_before_it_had_gres():
+    """slurmctld was killed before it saved the node with its GRES: the node is
+    recreated, and the Pod that lives there adopted with its devices"""
+    lives = on_a_node_before_it_had_gres()
+    slurmctld.bring_state_back()
+
+    job = lives.is_adopted()
+    equal(len(devices.gres_indexes(" ".join(job["gres_detail"]))), 2,
+          "devices of its job")
+    equal(devices.gres("kn1"), ALL, "the node's GRES")
+
+
+@case
+def node_that_stays_without_gres():
+    """the same, and the node cannot be recreated yet: the Pod is adopted without
+    GRES, so that nobody else gets its CPUs; the node has them when it is free"""
+    lives = on_a_node_before_it_had_gres()
+    had = claims.devices_in(claims.get("held"))
+    bed.ctl("kill", "slurmk8sd")
+    slurmctld.bring_state_back()
+    bed.run("scontrol", "create", "Reservation=later", "Nodes=kn1",
+            "StartTime=now+1days", "Duration=1", "Users=root")
+    try:
+        bed.ctl("start", "slurmk8sd")
+        job = lives.is_adopted()
+        equal(job["gres_detail"], [], "GRES of its job")
+        equal(devices.gres("kn1"), "", "the node's GRES")
+        equal(claims.devices_in(claims.get("held")), had, "its devices")
+        check("Slurm does not count devices" in str(bed.status()), "the status")
+    finally:
+        bed.run("scontrol", "delete", "Reservation=later")
+    bed.end("lives")
+    bed.wait_ended("lives", "COMPLETED")
+    devices.wait_gres("kn1", ALL)
+
+
 @case
 def cancelled_while_waiting():
     """scancel before the Pod has a node: nothing of the claim is left"""
@@ -422,7 +477,7 @@ def before_each():
     bed.ctl("start", "slurmk8sd")
     bed.clean()
     for node in NODES:
-        devices.wait_gres(node, "gpu:a100:2,gpu:h100:2")
+        devices.wait_gres(node, ALL)
 
 
 devices.begin(f"DeviceGres={','.join(GRES)}", CLASSES, NODES)

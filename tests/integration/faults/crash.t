@@ -26,6 +26,7 @@ UNUSED = {"send_fail": "no held prolog is failed by the agent"}
 ELSEWHERE = {"set_extra": "devices/inventory.t",
              **dict.fromkeys(("patch_worker", "set_down"),
                              "workers/answers.t"),
+             "reconfigure": "tests/long/32-cluster.t",
              "submit_het": "gangs/heterogeneous.t",
              "set_partitions": "faults/slurmctld.t",
              "write_claim": "devices/claims.t", "write_claim_status": "devices/claims.t",

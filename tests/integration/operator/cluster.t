@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A Controller that is not external: what the operator makes for it with the rights
 that it has, and in which order that goes. No slurmctld runs: its image is none."""
+import json
 import pathlib
 import sys
 
@@ -10,7 +11,7 @@ import bed
 import slinky
 from node_sets import MERGE, Place
 from operator_process import Operator, account_token, install, uninstall
-from tap import case, check, equal, last_case, run, wait_for
+from tap import case, check, equal, last_case, never, run, wait_for
 
 NAMESPACE = "cluster"
 CORE = f"/api/v1/namespaces/{NAMESPACE}"
@@ -18,6 +19,7 @@ RBAC = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{NAMESPACE}"
 STATEFUL_SET = f"/apis/apps/v1/namespaces/{NAMESPACE}/statefulsets/slurm-controller"
 KEYS = {"slurmKeyRef": {"name": "keys", "key": "slurm.key"},
         "jwtKeyRef": {"name": "keys", "key": "jwt.key"}}
+NOW, FAR = "2026-01-01T00:00:00Z", "2099-01-01T00:00:00Z"
 
 place = Place(NAMESPACE, ())
 path, make = place.path, place.make
@@ -43,6 +45,39 @@ def conf():
     return found["data"]["slurm.conf"] if found else ""
 
 
+def trials():
+    """The Pods in which a configuration is tried."""
+    return [pod for pod in bed.pods(NAMESPACE)
+            if pod["metadata"]["labels"].get("app.kubernetes.io/name") ==
+            "slurmctld-trial" and "deletionTimestamp" not in pod["metadata"]]
+
+
+def play(state, ready=False, other_than=None):
+    """The kubelet and slurmctld of the trial that has begun; returns its Pod."""
+    pod = wait_for("a trial", lambda: next(
+        (one for one in trials()
+         if one["metadata"]["name"] != other_than), None))
+    bed.api("PATCH", f"{CORE}/pods/{pod['metadata']['name']}/status", {"status": {
+        "phase": "Running" if ready else "Failed", "containerStatuses": [{
+            "name": "slurmctld", "image": "ctld:test", "imageID": "x",
+            "ready": ready, "restartCount": 0, "state": state}]}},
+        "application/strategic-merge-patch+json")
+    return pod["metadata"]["name"]
+
+
+def accept():
+    return play({"running": {"startedAt": NOW}}, ready=True)
+
+
+def refuse(words):
+    return play({"terminated": {"exitCode": 1, "reason": "Error", "message": words,
+                                "startedAt": NOW, "finishedAt": FAR}})
+
+
+def change(**spec):
+    bed.api("PATCH", path("controllers", "slurm"), {"spec": spec}, MERGE)
+
+
 @case
 def objects():
     """a Controller and a NodeSet: all objects, owned by the Controller, each applied
@@ -56,6 +91,7 @@ def objects():
     make("NodeSet", "w", {"controllerRef": {"name": "slurm"}, "replicas": 1,
                           "partition": {"enabled": True},
                           "slurmd": {"image": "slurmd:test"}})
+    accept()
     uid = get(path("controllers", "slurm"))["metadata"]["uid"]
     made = [f"{CORE}/serviceaccounts/slurm-controller",
             f"{RBAC}/roles/slurm-controller",
@@ -69,6 +105,7 @@ def objects():
     wait_for("the partition", lambda: "PartitionName=w Nodes=w\n" in
              conf().replace(" \n", "\n"))
     check(conf().endswith("\n# extraConf\nKillWait=47\n"), conf())
+    wait_for("no trial to be left", lambda: not trials())
     wait_condition("slurm", "Failing", "False")
     wait_condition("slurm", "Accepted", "True")
 
@@ -81,6 +118,92 @@ def objects():
     operator.start().leads()
     wait_for("the operator to know all", lambda: operator.page("/readyz")[0] == 200)
     equal(settled(), before, "what was applied")
+
+
+@case
+def tried_first():
+    """a configuration that a slurmctld refuses stays away from the other one, and its
+    words are told; a corrected one gets there, and the Pod is not changed"""
+    template = get(STATEFUL_SET)["spec"]["template"]
+    before = conf()
+    change(extraConf="Nonsense=1")
+    wait_condition("slurm", "ConfigValid", "Unknown", "tries configuration")
+    refused = refuse("error: unrecognized key: Nonsense\nfatal: no")
+    wait_condition("slurm", "ConfigValid", "False", "unrecognized key: Nonsense")
+    secrets = [volume for pod in trials() for volume in pod["spec"]["volumes"]
+               if "secret" in json.dumps(volume)]
+    equal(secrets, [], "Secrets of the trial")
+    never("another slurm.conf", lambda: conf() != before, 3)
+    operator.stop("KILL")  # it remembers
+    operator.start().leads()
+    wait_for("the operator to know all", lambda: operator.page("/readyz")[0] == 200)
+    equal([pod["metadata"]["name"] for pod in trials()], [refused], "trials")
+
+    change(extraConf="KillWait=48")
+    play({"running": {"startedAt": NOW}}, ready=True, other_than=refused)
+    wait_for("KillWait", lambda: conf().endswith("\nKillWait=48\n"))
+    wait_condition("slurm", "ConfigValid", "True")
+    wait_condition("slurm", "ConfigApplied", "False", "not read")
+    wait_for("no trial to be left", lambda: not trials())
+    equal(get(STATEFUL_SET)["spec"]["template"], template, "template of the Pod")
+    left = [one["metadata"]["name"] for one in
+            bed.api("GET", f"{CORE}/configmaps")["items"]
+            if "trial" in one["metadata"]["name"]]
+    equal(left, [], "ConfigMaps of trials")
+
+
+@case
+def by_reference():
+    """scripts and files of ConfigMaps: one that is missing is told, a change of one is
+    tried as any other"""
+    before = conf()
+    change(configFileRefs=[{"name": "files"}], prologScriptRefs=[{"name": "scripts"}])
+    wait_condition("slurm", "ConfigValid", "False", 'no ConfigMap "files"')
+    equal(conf(), before, "slurm.conf")
+    for name, data in (("files", {"gres.conf": "# one"}),
+                       ("scripts", {"first.sh": "#!/bin/sh\n"})):
+        bed.api("POST", f"{CORE}/configmaps",
+                {"metadata": {"name": name}, "data": data})
+    first = accept()
+    wait_for("the script", lambda: "\nProlog=first.sh\n" in conf())
+
+    def data(name):
+        return get(f"{CORE}/configmaps/slurm-config")["data"].get(name)
+    equal(data("gres.conf"), "# one", "the file")
+    wait_for("no trial to be left", lambda: not trials())
+    bed.api("PATCH", f"{CORE}/configmaps/files", {"data": {"gres.conf": "# two"}},
+            MERGE)
+    play({"running": {"startedAt": NOW}}, ready=True, other_than=first)
+    wait_for("the new file", lambda: data("gres.conf") == "# two")
+    wait_for("no trial to be left", lambda: not trials())
+    change(configFileRefs=None, prologScriptRefs=None)
+    accept()
+    wait_for("the files to be gone", lambda: data("gres.conf") is None)
+
+
+@case
+def drift():
+    """what somebody changes or deletes is as it should be at once, and an Event says
+    so"""
+    before = conf()
+    bed.api("PATCH", f"{CORE}/configmaps/slurm-config",
+            {"data": {"slurm.conf": "mine"}}, MERGE)
+    wait_for("slurm.conf", lambda: conf() == before, 5)
+    bed.api("PATCH", STATEFUL_SET, {"spec": {"replicas": 0}}, MERGE)
+    wait_for("one replica", lambda: get(STATEFUL_SET)["spec"]["replicas"] == 1, 5)
+    for where in (f"{CORE}/services/slurm-controller", STATEFUL_SET,
+                  f"{RBAC}/roles/slurm-controller"):
+        uid = get(where)["metadata"]["uid"]
+        bed.api("DELETE", where, {})
+        wait_for(f"another {where}", lambda where=where, uid=uid:
+                 (get(where) or {"metadata": {"uid": uid}})["metadata"]["uid"] !=
+                 uid, 5)
+    uid = get(path("controllers", "slurm"))["metadata"]["uid"]
+    told = {(event["reason"], event["note"].split(" was ")[0])
+            for event in bed.events_of(uid, NAMESPACE)}
+    check({("Restored", "ConfigMap slurm-config"),
+           ("Created", "Created StatefulSet slurm-controller")} <= told, str(told))
+    check("ConfigValidNot" in {reason for reason, _ in told}, str(told))
 
 
 @case
@@ -110,6 +233,18 @@ def second():
     make("Controller", "other", {**KEYS, "slurmctld": {"image": "ctld:test"}})
     wait_condition("other", "Accepted", "False", "Controller slurm has a slurmctld")
     bed.api("DELETE", path("controllers", "other"), {})
+
+
+@case
+def in_use():
+    """--check-unused names what needs the operator, in the namespaces that it is
+    given"""
+    equal(operator.check_unused(),
+          (4, "There are objects that only the operator can end: Controller "
+           f"{NAMESPACE}/slurm, NodeSet {NAMESPACE}/w. Delete all Controllers and "
+           "NodeSets first."), "what it says")
+    equal(operator.check_unused("--namespace", "default"),
+          (0, "No Controller and no NodeSet is there."), "what it says")
 
 
 @case

@@ -18,6 +18,7 @@ from tap import case, check, equal, run
 HELM = TOP / "contribs/helm"
 CHART = HELM / "slurm-k8s-bridge"
 KUBERNETES = TOP / "contribs/kubernetes"
+SOURCES = ("helm", "kubernetes", "operator")  # what generate reads and writes
 
 
 def generate(tree=TOP, *words):
@@ -72,7 +73,7 @@ def differs():
     are told, and written when asked for"""
     with tempfile.TemporaryDirectory() as scratch:
         tree = pathlib.Path(scratch)
-        for folder in ("helm", "kubernetes"):
+        for folder in SOURCES:
             shutil.copytree(TOP / "contribs" / folder, tree / "contribs" / folder)
         components = tree / "contribs/kubernetes/components"
         equal(generate(tree, "--check"), (0, ""), "a copy")
@@ -80,9 +81,12 @@ def differs():
         role.write_text(role.read_text().replace("verbs: [get]", "verbs: [list]"))
         shutil.copytree(components / "volumes", components / "new-thing")
         shutil.rmtree(components / "jobset-size")
+        rights = tree / "contribs/operator/base/clusterrole.yaml"
+        rights.write_text(rights.read_text().replace("verbs: [create]", "verbs: []"))
         status, said = generate(tree, "--check")
         equal((status, [line.split()[0] for line in said.splitlines()]),
-              (1, ["jobset-size.yaml", "new-thing.yaml", "owners.yaml"]), said)
+              (1, ["jobset-size.yaml", "new-thing.yaml", "owners.yaml",
+                   "base.yaml"]), said)
         equal(generate(tree)[0], 0, "status")
         equal(generate(tree, "--check"), (0, ""), "afterwards")
         text = (tree / "contribs/helm/slurm-k8s-bridge/templates/new-thing.yaml"
@@ -98,7 +102,7 @@ def unexpected():
     def refuses(path, old, new, words):
         with tempfile.TemporaryDirectory() as scratch:
             tree = pathlib.Path(scratch)
-            for folder in ("helm", "kubernetes"):
+            for folder in SOURCES:
                 shutil.copytree(TOP / "contribs" / folder,
                                 tree / "contribs" / folder)
             file = tree / path.relative_to(TOP)
@@ -124,6 +128,8 @@ def unexpected():
     refuses(components / "strict-nodes/policy-strict-nodes.yaml",
             "['system:serviceaccount:kube-system:daemon-set-controller']",
             "variables.nobody", "is there 0 times")
+    refuses(TOP / "contribs/operator/crds/tokens.yaml", "kind: Token",
+            "kind: {{Token}}", "Helm would take {{ for its own")
     refuses(components / "sbatch/policy-batch-pods.yaml", "['slurm-jobs']",
             "['jobs']", "is there 0 times")
 

@@ -16,7 +16,12 @@ RECIPES = TOP / "contribs/images/recipes"
 # What the daemons of Slurm need from Debian. Their release is that of our plugins.
 DEBIAN = {"slurmctld", "slurmd", "slurmdbd", "slurm-client",
           "slurm-wlm-jwt-plugin", "libnss-extrausers"}
-ALL_HAVE = {"slurm-client", "slurm-wlm-jwt-plugin", "libnss-extrausers"}
+# Who has what without a word in the table.
+SLURM_HAS = {"slurm-wlm-jwt-plugin", "libnss-extrausers"}
+ALSO_HAVE = {"slurmctld": SLURM_HAS | {"slurm-client"},
+             "slurmd": SLURM_HAS | {"slurm-client"},
+             "slurmdbd": SLURM_HAS | {"slurm-client"},
+             "slurmk8sd": SLURM_HAS, "slurmk8s-operator": set()}
 
 
 def build(*words):
@@ -60,8 +65,17 @@ def packages():
             ("slurmctld", {"slurmctld", "slurm-k8s-plugins", "slurmk8sd",
                            "slurmk8s"}),
             ("slurmd", {"slurmd", "slurm-k8s-plugins-slurmd"}),
-            ("slurmdbd", {"slurmdbd"})):
+            ("slurmdbd", {"slurmdbd"}), ("slurmk8sd", {"slurmk8sd"})):
         equal(wanted - set(found[image]), set(), f"packages that {image} lacks")
+    equal(found["slurmk8s-operator"], ["slurmk8s-operator"], "the operator's")
+    check("slurmctld" not in found["slurmk8sd"], "slurmctld beside the token")
+
+
+@case
+def nobody_is_root():
+    """only slurmd, which becomes the user of each job, begins as root"""
+    equal({path.name for path in RECIPES.iterdir()
+           if re.search(r"^user=0:", path.read_text(), re.M)}, {"slurmd"}, "root")
 
 
 @case
@@ -71,9 +85,9 @@ def guide():
     for image, names in listed().items():
         row = re.search(rf"^\| `{image}` \|.*$", text, re.M)
         check(row, f"README has no row of {image}")
-        names = set(names)
-        check(ALL_HAVE <= names, names)
-        equal(set(re.findall("`(.*?)`", row.group())[1:]), names - ALL_HAVE, image)
+        also = ALSO_HAVE[image]
+        check(also <= set(names), names)
+        equal(set(re.findall("`(.*?)`", row.group())[1:]), set(names) - also, image)
         user = re.search(r"^user=(\d+):", (RECIPES / image).read_text(), re.M)
         check(f"| {user.group(1)} |" in row.group(), row.group())
 

@@ -65,11 +65,12 @@ def each_file_once():
 
 @case
 def manifests():
-    """the manifests, the examples and what the guides link to are installed"""
+    """the manifests, charts, examples and what the guides link to are installed"""
     files = set(installed())
     shared = "usr/share/slurm-k8s-bridge"
     for path in [*(bed.TOP / "contribs/kubernetes").rglob("*"),
-                 *(bed.TOP / "contribs/operator").rglob("*")]:
+                 *(bed.TOP / "contribs/operator").rglob("*"),
+                 *(bed.TOP / "contribs/helm").rglob("*/**/*")]:
         name = f"{shared}/{path.relative_to(bed.TOP / 'contribs')}"
         check(path.is_dir() or name in files, f"{name} is not installed")
     for name in ("k8s.conf.example", "slurmd-node-labels.conf"):

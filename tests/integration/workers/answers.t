@@ -11,82 +11,14 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
-import agent_conf
 import bed
 import faults
-import slinky
 import slurmctld
-from tap import case, check, equal, run, wait_for
-
-NAMESPACE = "slurmds"  # the operator's tests have "workers"
-PARTITION = "workers"
-NODES = ("w-0", "w-1")
-REQUEST = "slurmk8s/worker-request"
-CORDON = "nodeset.slinky.slurm.net/pod-cordon"
-PROTECT = "nodeset.slinky.slurm.net/pod-protect"
-DEADLINE = "nodeset.slinky.slurm.net/pod-deadline"
-DRAINED = "slurmk8s/Drained"
-REGISTERED = "slurmk8s/Registered"
-OURS = "slurm-operator: "
-NODE_SET = {"apiVersion": "slinky.slurm.net/v1beta1", "kind": "NodeSet",
-            "metadata": {"name": "w", "namespace": NAMESPACE},
-            "spec": {"controllerRef": {"name": "outside"},
-                     "slurmd": {"image": "slurmd"}}}
-SETS = f"/apis/slinky.slurm.net/v1beta1/namespaces/{NAMESPACE}/nodesets"
-
-
-def path(name):
-    return f"/api/v1/namespaces/{NAMESPACE}/pods/{name}"
-
-
-def pod(name):
-    return bed.get(name, NAMESPACE)
-
-
-def annotate(name, **annotations):
-    bed.api("PATCH", path(name),
-            {"metadata": {"annotations": annotations["values"]}},
-            "application/merge-patch+json")
-
-
-def make_pod(name, controller="outside"):
-    body = bed.pod(name, cpu=None, memory=None, namespace=NAMESPACE,
-                   scheduler="default-scheduler", nodeName="kn1",
-                   hostname=name, restartPolicy="Always",
-                   tolerations=[{"operator": "Exists"}])
-    body["metadata"]["labels"] = {"slinky.slurm.net/cluster": controller}
-    body["metadata"]["ownerReferences"] = [
-        {"apiVersion": NODE_SET["apiVersion"], "kind": "NodeSet", "name": "w",
-         "uid": set_uid, "controller": True}]
-    bed.create(body)
-    return wait_for(f"{name} to have an address", lambda:
-                    pod(name)["status"].get("podIP"))
-
-
-def register(name, address):
-    """As slurmd does when it starts."""
-    if f"NodeName={name} " in bed.run("scontrol", "-o", "show", "node", name,
-                                      check=False):
-        bed.run("scontrol", "update", f"NodeName={name}", f"NodeAddr={address}",
-                user="slurm")
-    else:
-        bed.run("scontrol", "create", f"NodeName={name}", f"NodeAddr={address}",
-                "CPUs=4", "RealMemory=1000", "Feature=w", "State=EXTERNAL",
-                user="slurm")
-
-
-def condition(name, kind):
-    for one in pod(name)["status"].get("conditions", []):
-        if one["type"] == kind:
-            return {"reason": "", "message": "", **one}
-    return {"status": "", "reason": "", "message": ""}
-
-
-def wait_condition(name, kind, status, reason=None, seconds=10):
-    wait_for(f"{kind} of {name} to be {status} {reason or ''}", lambda:
-             condition(name, kind)["status"] == status and
-             reason in (None, condition(name, kind)["reason"]), seconds)
-
+from played_workers import (
+    CORDON, DEADLINE, DRAINED, NAMESPACE, NODES, OURS, PARTITION, PROTECT,
+    REGISTERED, REQUEST, annotate, answer_is, begin, condition, job,
+    make_partition, make_pod, path, pod, register, request, wait_condition)
+from tap import case, check, equal, never, run, wait_for
 
 def node(name):
     return bed.json.loads(bed.run("scontrol", "show", "node", name,
@@ -103,58 +35,11 @@ def wait_open(name):
              not set(node(name)["state"]) & {"DRAIN", "DOWN"}, 10)
 
 
-def job(name, *words):
-    made = bed.run("sbatch", "--parsable", "--external", "--ntasks=1",
-                   f"--partition={PARTITION}", f"--nodelist={name}",
-                   "--time=60", *words, user="slurm")
-    number = int(made.strip().splitlines()[-1])
-    wait_for(f"job {number} to run", lambda:
-             "RUNNING" in bed.jobs()[number]["job_state"])
-    return number
-
-
 def cancel(number):
     bed.run("scancel", str(number))
 
 
-def request(name, verb, number):
-    annotate(name, values={REQUEST: f"{verb} {number}"})
-
-
-def answer_is(name, number):
-    words = condition(name, DRAINED)
-    return words["status"] == "True" and \
-        f"uid={pod(name)['metadata']['uid']} request={number} " in \
-        words["message"]
-
-
-def start_with_workers():
-    slinky.define()
-    slinky.namespace(NAMESPACE)
-    bed.run("kubectl", "delete", "nodeset", "w", "-n", NAMESPACE,
-            "--ignore-not-found")
-    made = bed.api("POST", SETS, NODE_SET)
-    agent_conf.edit(lambda text: f"{text}\nWorkerNamespace={NAMESPACE}\n"
-                    "WorkerController=outside\n", at_end=forget_all)
-    return made["metadata"]["uid"]
-
-
-def make_partition():
-    """slurmctld forgets it when it is restarted."""
-    bed.run("scontrol", "create", f"PartitionName={PARTITION}",
-            f"Nodes={','.join(NODES)}", "State=UP", user="slurm")
-
-
-def forget_all():
-    slinky.delete_namespace(NAMESPACE)
-    bed.run("scontrol", "delete", f"PartitionName={PARTITION}", user="slurm",
-            check=False)
-    for name in NODES:
-        bed.run("scontrol", "delete", f"NodeName={name}", user="slurm",
-                check=False)
-
-
-set_uid = start_with_workers()
+begin()
 
 
 @case
@@ -391,6 +276,134 @@ def gone():
     wait_condition("w-1", REGISTERED, "True")
 
 
+FORGET = "slurmk8s/forget-node"
+PDB = f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets"
+
+
+def protect_busy():
+    """As the operator does."""
+    bed.api("POST", PDB, {
+        "apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+        "metadata": {"name": "busy"}, "spec": {
+            "maxUnavailable": 0,
+            "selector": {"matchLabels": {PROTECT: "true"}}}})
+
+
+def evict(name):
+    """The status of the answer."""
+    try:
+        bed.api("POST", path(name) + "/eviction", {
+            "apiVersion": "policy/v1", "kind": "Eviction",
+            "metadata": {"name": name, "namespace": NAMESPACE}})
+    except bed.ApiError as error:
+        return error.status
+    return 201
+
+
+def start_of(number):
+    """Until the job does not wait for its prolog any more."""
+    def begun():
+        state = bed.jobs()[number]["job_state"]
+        return "RUNNING" in state and "CONFIGURING" not in state
+    wait_for(f"job {number} to start", begun, 10, 0.02)
+
+
+def submit(name):
+    return int(bed.run("sbatch", "--parsable", "--external", "--ntasks=1",
+                       f"--partition={PARTITION}", f"--nodelist={name}",
+                       "--time=60", user="slurm").strip().splitlines()[-1])
+
+
+@case
+def held():
+    """a job starts when its Pod has the label that the budget selects, and an
+    eviction that comes right after its start is refused"""
+    protect_busy()
+    for _ in range(5):
+        wait_for("no label", lambda:
+                 PROTECT not in pod("w-0")["metadata"].get("labels", {}), 10)
+        number = submit("w-0")
+        start_of(number)
+        equal(evict("w-0"), 429, "the eviction")
+        equal(pod("w-0")["metadata"]["labels"].get(PROTECT), "true", "the label")
+        cancel(number)
+
+
+@case
+def held_without_agent():
+    """while the agent stands still a job waits for two seconds, and no longer"""
+    wait_for("no label", lambda:
+             PROTECT not in pod("w-0")["metadata"].get("labels", {}), 10)
+    bed.ctl("kill", "--signal", "STOP", "slurmk8sd")
+    try:
+        began = time.monotonic()
+        number = submit("w-0")
+        start_of(number)
+        took = time.monotonic() - began
+    finally:
+        bed.ctl("kill", "--signal", "CONT", "slurmk8sd")
+    check(took > 1.5, f"it waited for {took:.1f} s")
+    print(f"# it waited for {took:.1f} s")
+    cancel(number)
+
+
+def leaves_for_good(name, number):
+    """As the operator asks, and deletes the Pod."""
+    annotate(name, values={REQUEST: f"drain {number}", FORGET: "true"})
+    wait_for("the answer", lambda: answer_is(name, number), 15)
+    bed.delete(name, NAMESPACE, grace=0)
+
+
+def has_record(name):
+    return f"NodeName={name} " in bed.run("scontrol", "-o", "show", "node", name,
+                                          check=False)
+
+
+@case
+def forgotten():
+    """the record of a Pod that goes for good is removed: not while a pending job
+    names it, and never if an administrator has drained it"""
+    pending = submit_held("w-1")
+    leaves_for_good("w-1", 1)
+    wait_state("w-1", "DOWN")
+    never("a node without its record", lambda: not has_record("w-1"), 8)
+    cancel(pending)
+    wait_for("the record to go", lambda: not has_record("w-1"), 20)
+
+    register("w-1", make_pod("w-1"))
+    wait_condition("w-1", REGISTERED, "True")
+    bed.run("scontrol", "update", "NodeName=w-1", "State=DRAIN",
+            "Reason=bad fan", user="slurm")
+    leaves_for_good("w-1", 2)
+    wait_state("w-1", "DOWN")
+    never("a node without its record", lambda: not has_record("w-1"), 8)
+    equal(node("w-1")["reason"], "bad fan", "the reason")
+    bed.run("scontrol", "delete", "NodeName=w-1", user="slurm")
+    register("w-1", make_pod("w-1"))
+    wait_condition("w-1", REGISTERED, "True")
+
+
+def submit_held(name):
+    made = bed.run("sbatch", "--parsable", "--external", "--ntasks=1", "--hold",
+                   f"--partition={PARTITION}", f"--nodelist={name}", "--time=60",
+                   user="slurm")
+    return int(made.strip().splitlines()[-1])
+
+
+@case
+def forgotten_later():
+    """an agent that was away when the Pod went removes the record when it is back"""
+    annotate("w-1", values={REQUEST: "drain 1", FORGET: "true"})
+    wait_for("the answer", lambda: answer_is("w-1", 1), 15)
+    bed.ctl("kill", "slurmk8sd")
+    bed.delete("w-1", NAMESPACE, grace=0)
+    check(has_record("w-1"), "the record has gone by itself")
+    bed.ctl("start", "slurmk8sd")
+    wait_for("the record to go", lambda: not has_record("w-1"), 30)
+    register("w-1", make_pod("w-1"))
+    wait_condition("w-1", REGISTERED, "True")
+
+
 @case
 def killed():
     """kill -9 before and after each write for workers: the same end"""
@@ -427,6 +440,10 @@ def leads_to(point, number):
     elif point.startswith("resume"):
         request("w-0", "keep", number)
     else:
+        # The agent that died writing on the Pod may have drained the node
+        # meanwhile: these writes have threads of their own.
+        bed.run("scontrol", "update", "NodeName=w-0", "State=RESUME",
+                check=False)
         request("w-0", "drain", number)
 
 

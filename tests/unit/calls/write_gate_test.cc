@@ -93,6 +93,7 @@ struct Fixture {
         note(Write::resume, slurm.resume("n1"));
         note(Write::set_down, slurm.set_down("n1", "why"));
         note(Write::delete_node, slurm.delete_node("n1"));
+        note(Write::reconfigure, slurm.reconfigure());
         note(Write::stamp, kube.stamp(pod, {}, {{"a/b", "c"}}));
         note(Write::set_unscheduled, kube.set_unscheduled(pod, "r", "m"));
         note(Write::bind, kube.bind(pod, {"n1", {}, {}}));

@@ -25,6 +25,7 @@ namespace bridge {
 class FakeSlurm : public Slurm, public CallFaults {
   public:
     static constexpr std::uint16_t controller_port = 6817;
+    std::uint64_t started = 0; // slurmctld, in seconds since 1970
 
     struct Record {
         Job job;
@@ -107,6 +108,8 @@ class FakeSlurm : public Slurm, public CallFaults {
     void set_drained(const std::string &node, const std::string &reason);
     void resume_by_hand(const std::string &node);
     const SlurmNode &node(const std::string &name) const;
+    // A crash took slurmctld back to a state before the node had them.
+    void lose_gres(const std::string &node, const std::string &left = {});
     void remove_node(const std::string &name) { nodes_.erase(name); }
     // Somebody makes it right after that load.
     void hide_from_next_load(const std::string &name) { hidden_ = name; }
@@ -185,6 +188,7 @@ class FakeSlurm : public Slurm, public CallFaults {
     Result<> resume(const std::string &node) override;
     Result<> set_down(const std::string &node,
                       const std::string &reason) override;
+    Result<> reconfigure() override;
 
   private:
     // --- jobs: fake_slurm.cc

@@ -153,7 +153,12 @@ Result<ClusterFacts> FakeSlurm::load_cluster()
 {
     if (auto said = enter("load_cluster"); !said)
         return std::unexpected(said.error());
-    return ClusterFacts{"fake", controller_port, gres_types};
+    return ClusterFacts{"fake", controller_port, gres_types, started};
+}
+
+Result<> FakeSlurm::reconfigure()
+{
+    return enter("reconfigure");
 }
 
 Result<std::vector<Reservation>> FakeSlurm::load_reservations()

@@ -182,6 +182,12 @@ void FakeSlurm::set_gres_used(const std::string &node, const std::string &used)
     nodes_.at(node).gres_used = used;
 }
 
+void FakeSlurm::lose_gres(const std::string &node, const std::string &left)
+{
+    nodes_.at(node).gres = left;
+    nodes_.at(node).extra.clear();
+}
+
 void FakeSlurm::set_topology_text(const std::string &node,
                                   const std::string &text)
 {

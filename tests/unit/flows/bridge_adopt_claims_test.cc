@@ -94,6 +94,60 @@ TEST_CASE("a Pod whose devices are never listed is adopted all the same")
     world.check_adopted_with("");
 }
 
+// slurmctld was killed before it saved the job, and the node with its GRES.
+TEST_CASE(
+    "a Pod is adopted without the devices that its node has lost in Slurm")
+{
+    Living world;
+    world.cut_socket();
+    world.slurm.purge(world.only_job().job.ref.id);
+    JobRef other = world.slurm.sbatch(1); // it starts on kn1
+    world.slurm.schedule();
+    SUBCASE("all of them")
+    {
+        world.slurm.lose_gres("kn1");
+        world.connect_socket();
+        world.pass(seconds(10));
+        REQUIRE(world.slurm.living().size() == 2);
+        CHECK(world.slurm.living().back().asked.gres_per_task == "");
+    }
+    SUBCASE("some of them")
+    {
+        world.slurm.lose_gres("kn1", "gpu:g:1");
+        world.connect_socket();
+        world.pass(seconds(10));
+        REQUIRE(world.slurm.living().size() == 2);
+        CHECK(world.slurm.living().back().asked.gres_per_task ==
+              "gres/gpu:g:1");
+    }
+    CHECK(world.slurm.living().back().job.state == JobState::running);
+    CHECK(world.devices_of() == "kn1/gpu-0 kn1/gpu-1");
+    CHECK(world.status().contains("Slurm does not count devices"));
+
+    world.slurm.scancel(other.id);
+    world.pass(seconds(10));
+    CHECK(world.slurm.node("kn1").gres != "gpu:g:4"); // its job is there
+    world.end_containers("web", 0);
+    world.pass(seconds(10));
+    CHECK(world.slurm.node("kn1").gres == "gpu:g:4");
+    CHECK(!world.status().contains("Slurm does not count devices"));
+}
+
+TEST_CASE("a Pod is adopted with the devices of a node that is recreated first")
+{
+    Living world;
+    world.conf.resize_delay = seconds(3600);
+    world.start_agent();
+    world.pass(seconds(10));
+    world.cut_socket();
+    world.slurm.purge(world.only_job().job.ref.id);
+    world.slurm.lose_gres("kn1");
+    world.connect_socket();
+
+    world.check_adopted_with("gres/gpu:g:2");
+    CHECK(world.slurm.node("kn1").gres == "gpu:g:4");
+}
+
 TEST_CASE("a Pod without devices waits for no list of them")
 {
     Living world;

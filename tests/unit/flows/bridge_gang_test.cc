@@ -56,6 +56,23 @@ TEST_CASE("a gang waits until it is complete, and says so")
     CHECK(world.only_job().asked.cpus_per_task == 4);
 }
 
+TEST_CASE("a gang's condition that could not be written is written later")
+{
+    Train world;
+    for (int i = 1; i <= node_count; i++)
+        world.create(make_pod("full-" + std::to_string(i), MilliCpu{16000}));
+    world.kube.fail_always("set_unscheduled", Code::busy);
+    world.create_pods(0, 2, 2);
+    world.pass(seconds(5));
+    CHECK(world.said_on("t-0") == "");
+
+    world.kube.heal("set_unscheduled");
+    world.pass(seconds(120));
+
+    CHECK(world.said_on("t-0").ends_with("is waiting: Resources."));
+    CHECK(world.said_on("t-1").ends_with("is waiting: Resources."));
+}
+
 TEST_CASE("a gang is one job, on nodes in the order of its ranks")
 {
     Train world;

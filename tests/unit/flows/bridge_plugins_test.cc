@@ -169,6 +169,34 @@ TEST_CASE("a Pod whose job is lost is adopted with as many")
     CHECK(world.pod("web")->phase == "Running");
 }
 
+TEST_CASE("a Pod is adopted with no more than its node still has in Slurm")
+{
+    Cluster world;
+    world.create(asking("web", 3));
+    world.run_containers("web");
+    world.cut_socket();
+    world.slurm.purge(world.only_job().job.ref.id);
+    world.slurm.sbatch(1); // it keeps kn1 from being recreated
+    world.slurm.schedule();
+    std::string asked;
+    SUBCASE("none")
+    {
+        world.slurm.lose_gres("kn1");
+    }
+    SUBCASE("two")
+    {
+        world.slurm.lose_gres("kn1", "gpu:a100:2");
+        asked = "gres/gpu:a100:2";
+    }
+    world.connect_socket();
+    world.pass(seconds(15));
+
+    REQUIRE(world.slurm.living().size() == 2);
+    CHECK(world.slurm.living().back().asked.gres_per_task == asked);
+    CHECK(world.slurm.living().back().job.state == JobState::running);
+    CHECK(world.pod("web")->phase == "Running");
+}
+
 TEST_CASE("a container that still stops keeps its devices, whatever Slurm says")
 {
     Cluster world;

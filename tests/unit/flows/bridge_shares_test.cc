@@ -122,6 +122,33 @@ TEST_CASE("a Pod is adopted with its share once a sync has counted devices")
     CHECK(world.only_job().job.state == JobState::running);
 }
 
+TEST_CASE("a Pod is adopted with no more than its node still counts in Slurm")
+{
+    Shares world;
+    world.make("a", "20Gi");
+    world.run_containers("a");
+    world.cut_socket();
+    world.slurm.purge(world.only_job().job.ref.id);
+    world.slurm.sbatch(1); // it keeps the node from being recreated
+    world.slurm.schedule();
+    std::string asked;
+    SUBCASE("nothing")
+    {
+        world.slurm.lose_gres("kn1");
+    }
+    SUBCASE("a part")
+    {
+        world.slurm.lose_gres("kn1", "mem:10");
+        asked = "gres/mem:10";
+    }
+    world.connect_socket();
+    world.pass(seconds(10));
+
+    REQUIRE(world.slurm.living().size() == 2);
+    CHECK(world.slurm.living().back().asked.gres_per_task == asked);
+    CHECK(world.slurm.living().back().job.state == JobState::running);
+}
+
 TEST_CASE("where no device has room although both together have, the job goes")
 {
     Shares world;

@@ -199,7 +199,7 @@ TEST_CASE("a gang that is only known by its job is an orphan until a Pod comes")
 {
     GangStore store;
 
-    GangEntry &entry = store.adopt({"default/web", "uid-web", 2}, t0);
+    GangEntry &entry = store.create_for_job({"default/web", "uid-web", 2}, t0);
     CHECK(entry.gang.key == ObjectKey{"default", "web"});
     CHECK(entry.gang.uid == "uid-web");
     CHECK(entry.orphan_since == t0);
@@ -207,7 +207,8 @@ TEST_CASE("a gang that is only known by its job is an orphan until a Pod comes")
     store.put(make_pod("web"));
     CHECK_FALSE(entry.orphan_since);
 
-    CHECK(store.adopt({"no slash", "uid-x", 0}, t0).gang.key == ObjectKey{});
+    CHECK(store.create_for_job({"no slash", "uid-x", 0}, t0).gang.key ==
+          ObjectKey{});
 }
 
 TEST_CASE("a job's containers may live while a Pod that it bound is not over")
@@ -285,7 +286,7 @@ TEST_CASE("who counts a claim is known by the tag of the current job")
     CHECK(store.counters_of(claim).empty());
 
     // Its Pods are gone: the job is all that is known of it.
-    GangEntry &alone = store.adopt({"default/b", "uid-b", 0}, t0);
+    GangEntry &alone = store.create_for_job({"default/b", "uid-b", 0}, t0);
     store.set_job(alone, job, t0);
     CHECK(store.counters_of(claim) == Uids{"uid-b"});
     store.erase("uid-b");

@@ -281,6 +281,78 @@ TEST_CASE("devices that come later are counted when the node is idle")
     CHECK(bed.devices() == "a0");
 }
 
+TEST_CASE("a node that a crash left without the GRES of Pods is recreated as "
+          "soon as it is idle")
+{
+    Bed bed;
+    bed.publish({"a0", "a1"});
+    CHECK(bed.sync().index_counts.at("n1").at("gpu") == 2);
+    bed.slurm.lose_gres("n1");
+    JobRef job = bed.slurm.sbatch(1);
+    bed.slurm.schedule();
+
+    SUBCASE("a Pod has one of them")
+    {
+        bed.claims.ours = {{"d", "n1", "a1"}};
+        CHECK(bed.sync().index_counts.at("n1").empty());
+        CHECK(bed.words.contains("Slurm does not count devices that Pods "
+                                 "have there; it will be recreated"));
+        CHECK(bed.devices() == "a0 a1");
+        bed.slurm.scancel(job.id);
+
+        CHECK(bed.sync().index_counts.at("n1").at("gpu") == 2);
+        CHECK(bed.gres() == "gpu:a100:2");
+        bed.sync();
+        CHECK(bed.words == "");
+    }
+    SUBCASE("no Pod has any")
+    {
+        bed.sync();
+        CHECK(bed.words == "");
+        bed.slurm.scancel(job.id);
+        bed.sync();
+        CHECK(bed.gres() == "");
+        bed.sync_idle(); // as for devices that have come
+        CHECK(bed.gres() == "gpu:a100:2");
+    }
+    SUBCASE("Slurm has the index of what the Pod has")
+    {
+        bed.slurm.lose_gres("n1", "gpu:a100:1");
+        bed.claims.ours = {{"d", "n1", "a0"}};
+        CHECK(bed.sync().index_counts.at("n1").at("gpu") == 1);
+        CHECK(bed.words == "");
+        bed.slurm.scancel(job.id);
+        bed.sync();
+        CHECK(bed.gres() == "gpu:a100:1");
+    }
+    SUBCASE("and not of another one")
+    {
+        bed.slurm.lose_gres("n1", "gpu:a100:1");
+        bed.claims.ours = {{"d", "n1", "a1"}};
+        bed.slurm.scancel(job.id);
+        bed.sync();
+        CHECK(bed.gres() == "gpu:a100:2");
+    }
+    SUBCASE("GresTypes does not name them now, and may again")
+    {
+        bed.slurm.gres_types.clear();
+        bed.claims.ours = {{"d", "n1", "a1"}};
+        bed.slurm.scancel(job.id);
+        CHECK(bed.sync().index_counts.at("n1") ==
+              GresCounts{{"gpu", 2}, {"gpu:a100", 2}});
+        CHECK(bed.slurm.count("create_node") == 1);
+    }
+    SUBCASE("an administrator has drained it")
+    {
+        bed.claims.ours = {{"d", "n1", "a1"}};
+        bed.slurm.scancel(job.id);
+        bed.slurm.set_drained("n1", "fan");
+        bed.sync_idle();
+        CHECK(bed.gres() == "");
+        CHECK(bed.slurm.node("n1").reason == "fan");
+    }
+}
+
 TEST_CASE(
     "indexes survive a new life of the agent, and slices that come and go")
 {

@@ -75,7 +75,7 @@ TEST_CASE("a claim takes the place of the template's volume of its name")
     NodeSet set = node_set(1, R"(, "volumeClaimTemplates": [{"metadata":
         {"name": "data"}, "spec": {}}], "template": {"spec": {"volumes":
         [{"name": "data", "emptyDir": {}}, {"name": "more", "emptyDir": {}}]}})");
-    Json pod = json(worker_pod(set, external_controller(), 0));
+    Json pod = json(worker_pod(set, external_controller(), slot_of(set, 0)));
     std::string names;
     for (const Json &volume : pod.items("spec/volumes"))
         names += volume.text("name") + " ";

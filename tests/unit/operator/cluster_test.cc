@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "operator/decide/accounting.h"
 #include "operator/decide/cluster.h"
-#include "operator/decide/slurm_conf.h"
-#include "tests/unit/operator/make.h"
+#include "tests/unit/operator/make_cluster.h"
 
 #include <doctest/doctest.h>
 
@@ -10,83 +9,6 @@ using namespace bridge;
 using namespace bridge::slinky;
 
 namespace {
-
-constexpr Now now{std::chrono::seconds(1800000000)};
-
-// more: members of its spec, with a comma; meta: of its metadata.
-Controller inside(const std::string &more = {}, const std::string &meta = {})
-{
-    return controller_from(json(std::format(
-        R"({{"metadata": {{"namespace": "ns", "name": "slurm", "uid": "c-uid",
-            "resourceVersion": "5", "generation": 1 {}}},
-            "spec": {{"slurmKeyRef": {{"name": "keys", "key": "slurm.key"}},
-            "jwtKeyRef": {{"name": "jwts", "key": "jwt.key"}},
-            "slurmctld": {{"image": "ctld"}} {}}}}})",
-        meta, more)));
-}
-
-constexpr char held[] = R"(, "finalizers": ["slurmk8s/cluster"])";
-
-Known with(const Controller &controller)
-{
-    Known known;
-    known.controllers[controller.meta.key] = controller;
-    known.agent_image = "agent";
-    return known;
-}
-
-void add(Known &known, const NodeSet &set)
-{
-    known.node_sets[set.meta.key] = set;
-}
-
-std::vector<Step> decided(const Known &known)
-{
-    return decide_cluster(known, known.controllers.begin()->second, {}, now);
-}
-
-// As the API server has it once the steps have been made.
-void make(Known &known, const std::vector<Step> &steps)
-{
-    for (const Step &step : steps) {
-        Json body = json(step.body);
-        Made made = made_from(body);
-        if (step.verb == Step::Verb::apply && !body.at("status").present())
-            known.made[{made.kind, made.meta.key}] = made;
-        if (made.kind == "Service") {
-            Service service = service_from(body);
-            known.services[service.meta.key] = service;
-        }
-        if (made.kind == "PodDisruptionBudget") {
-            Budget budget = budget_from(body);
-            known.budgets[budget.meta.key] = budget;
-        }
-    }
-}
-
-Json body_of(const std::vector<Step> &steps, const std::string &what)
-{
-    for (const Step &step : steps)
-        if (step.what == what)
-            return json(step.body);
-    return {};
-}
-
-std::string conf_of(const std::vector<Step> &steps)
-{
-    return body_of(steps, "apply ConfigMap slurm-config")
-        .at("data")
-        .member("slurm.conf")
-        .text();
-}
-
-Json container(const Json &pod, const std::string &name)
-{
-    for (const Json &one : pod.items("containers"))
-        if (one.text("name") == name)
-            return one;
-    return {};
-}
 
 Worker pod_of(const char *name)
 {
@@ -108,19 +30,73 @@ TEST_CASE("a slurmctld: the finalizer first, then all of it, then nothing")
     known = with(inside({}, held));
     add(known, node_set(2));
     auto steps = decided(known);
-    CHECK(
-        whats(steps) ==
-        "apply ServiceAccount slurm-controller; apply Role slurm-controller; "
-        "apply RoleBinding slurm-controller; apply ConfigMap slurm-config; "
-        "apply Service slurm-controller; apply Service "
-        "slurm-controller-internal; apply StatefulSet slurm-controller; apply "
-        "Service slurm-workers-slurm; apply PodDisruptionBudget "
-        "slurm-workers-pdb-slurm");
+    std::string trial = steps[5].path.substr(steps[5].path.rfind('/') + 1);
+    trial = trial.substr(0, trial.find('?'));
+    CHECK(whats(steps) ==
+          "apply ServiceAccount slurm-controller; apply Role slurm-controller; "
+          "apply RoleBinding slurm-controller; apply Service "
+          "slurm-controller; apply Service slurm-controller-internal; apply "
+          "ConfigMap " +
+              trial + "; create Pod " + trial +
+              "; apply Service slurm-workers-slurm; apply "
+              "PodDisruptionBudget slurm-workers-pdb-slurm");
+    CHECK(trial.starts_with("slurm-controller-trial-"));
+    make(known, steps);
+    CHECK(whats(decided(known)) == "");
+
+    known.daemons.begin()->second.ready = true;
+    steps = decided(known);
+    CHECK(whats(steps) == "apply ConfigMap slurm-config; apply StatefulSet "
+                          "slurm-controller");
+    make(known, steps);
+    steps = decided(known);
+    CHECK(whats(steps) ==
+          "delete Pod " + trial + "; delete ConfigMap " + trial);
     make(known, steps);
     CHECK(whats(decided(known)) == "");
 
     known.made.erase({"Role", {"ns", "slurm-controller"}});
     CHECK(whats(decided(known)) == "apply Role slurm-controller");
+}
+
+TEST_CASE("what somebody changes is put right")
+{
+    Known known = with(inside({}, held));
+    settle(known);
+    known.made[{"ConfigMap", {"ns", "slurm-config"}}].data["slurm.conf"] = "X";
+    auto steps = decided(known);
+    CHECK(whats(steps) == "apply ConfigMap slurm-config");
+    CHECK(steps[0].told->reason == "Restored");
+    make(known, steps);
+    known.made[{"StatefulSet", {"ns", "slurm-controller"}}].replicas = 0;
+    CHECK(whats(decided(known)) == "apply StatefulSet slurm-controller");
+    make(known, decided(known));
+    known.made.erase({"Service", {"ns", "slurm-controller"}});
+    steps = decided(known);
+    CHECK(whats(steps) == "apply Service slurm-controller");
+    CHECK(steps[0].told->reason == "Created");
+    make(known, steps);
+    CHECK(whats(decided(known)) == "");
+}
+
+TEST_CASE("changes of conditions are told as Events")
+{
+    Known known = with(inside(R"(, "extraConf": "Nonsense=1")", held));
+    auto events = [&] {
+        std::string text;
+        for (const Step &step : decided(known))
+            for (const Told &told : step.changes)
+                text += (told.warning ? "!" : "") + told.reason + " ";
+        return text;
+    };
+    CHECK(events() == "Accepted Served AvailableNot Agent ConfigAppliedNot ");
+    make(known, decided(known));
+    for (const Step &step : decided(known))
+        if (step.is_report)
+            known.controllers.begin()->second.conditions =
+                controller_from(json(step.body)).conditions;
+    known.daemons.begin()->second.ended = true;
+    CHECK(events() == "!ConfigValidNot ");
 }
 
 TEST_CASE("slurmk8sd alone has a token, and only where its image is known")
@@ -129,7 +105,7 @@ TEST_CASE("slurmk8sd alone has a token, and only where its image is known")
         "automountServiceAccountToken": true, "serviceAccountName": "mine",
         "nodeName": "n", "tolerations": [{"key": "t"}]}})",
                               held));
-    Json pod = body_of(decided(known), "apply StatefulSet slurm-controller")
+    Json pod = body_of(settled(known), "apply StatefulSet slurm-controller")
                    .at("spec/template/spec");
     CHECK_FALSE(pod.flag("automountServiceAccountToken"));
     CHECK(pod.text("serviceAccountName") == "slurm-controller");
@@ -140,14 +116,16 @@ TEST_CASE("slurmk8sd alone has a token, and only where its image is known")
     CHECK_FALSE(container(pod, "slurmctld").dump().contains("agent-token"));
 
     known.agent_image = "";
-    auto steps = decided(known);
-    CHECK(whats(steps).starts_with("apply ConfigMap"));
-    CHECK_FALSE(steps[0].body.contains("k8s.conf"));
-    CHECK(said(steps, "Agent").starts_with("False: Nobody has said"));
+    auto steps = settled(known);
+    CHECK_FALSE(whats(steps).contains("ServiceAccount"));
+    CHECK_FALSE(body_of(steps, "apply ConfigMap slurm-config")
+                    .dump()
+                    .contains("k8s.conf"));
+    CHECK(said(decided(known), "Agent").starts_with("False: Nobody has said"));
     known = with(inside({}, std::string(held) +
                                 R"(, "annotations": {"slurmk8s/agent-image":
                                 "theirs"})"));
-    pod = body_of(decided(known), "apply StatefulSet slurm-controller")
+    pod = body_of(settled(known), "apply StatefulSet slurm-controller")
               .at("spec/template/spec");
     CHECK(container(pod, "slurmk8sd").text("image") == "theirs");
 }
@@ -172,7 +150,7 @@ TEST_CASE("the rights of slurmk8sd are of its namespace, and few")
 TEST_CASE("the state of slurmctld is on a claim, as the spec says")
 {
     auto claims = [](const char *more) {
-        return body_of(decided(with(inside(more, held))),
+        return body_of(settled(with(inside(more, held))),
                        "apply StatefulSet slurm-controller")
             .at("spec/volumeClaimTemplates")
             .dump();
@@ -203,7 +181,7 @@ TEST_CASE("slurm.conf: NodeSets and their partitions, extraConf last")
     NodeSet foreign = node_set(2, {}, "foreign");
     foreign.controller = "other";
     add(known, foreign);
-    std::string conf = conf_of(decided(known));
+    std::string conf = conf_of(settled(known));
     CHECK(conf.contains("SlurmctldHost=slurm-controller-0"
                         "(slurm-controller.ns)\n"));
     CHECK(conf.contains("ClusterName=ns_slurm\n"));
@@ -216,12 +194,12 @@ TEST_CASE("slurm.conf: NodeSets and their partitions, extraConf last")
                          "PartitionName=b Nodes=b Default=YES   Evil=1\n"
                          "\n# extraConf\n"
                          "PartitionName=all Nodes=ALL\n"));
-    CHECK(conf == conf_of(decided(known)));
+    CHECK(conf == conf_of(settled(known)));
 }
 
 TEST_CASE("slurm.conf loads the plugins where the Controller says so")
 {
-    std::string conf = conf_of(decided(with(
+    std::string conf = conf_of(settled(with(
         inside({}, std::string(held) +
                        R"(, "annotations": {"slurmk8s/plugins": "true"})"))));
     CHECK(conf.contains("JobSubmitPlugins=k8s\n"));
@@ -232,33 +210,19 @@ TEST_CASE("MaxNodeCount never becomes less, and no partition is forgotten")
 {
     Known known = with(inside({}, held));
     add(known, node_set(3000, R"(, "partition": {"enabled": true})"));
-    auto steps = decided(known);
-    CHECK(conf_of(steps).contains("MaxNodeCount=8192\n"));
-    make(known, steps);
+    CHECK(conf_of(settle(known)).contains("MaxNodeCount=8192\n"));
     known.node_sets.clear();
-    steps = decided(known);
+    auto steps = settle(known);
     CHECK(conf_of(steps).contains("MaxNodeCount=8192\n"));
     CHECK(conf_of(steps).contains("PartitionName=w State=INACTIVE\n"));
-    make(known, steps);
-    CHECK(conf_of(decided(known)) == "");
-}
-
-TEST_CASE("another configuration is another Pod")
-{
-    Known known = with(inside({}, held));
-    make(known, decided(known));
-    known.controllers.begin()->second =
-        inside(R"(, "extraConf": "DebugFlags=Gres")", held);
-    CHECK(whats(decided(known)) ==
-          "apply ConfigMap slurm-config; apply StatefulSet slurm-controller");
+    CHECK(whats(decided(known)) == "");
 }
 
 TEST_CASE("only the first start of slurmctld waits for Accounting")
 {
     Known known = with(inside(R"(, "accountingRef": {"name": "db"})", held));
-    auto steps = decided(known);
-    CHECK_FALSE(whats(steps).contains("StatefulSet"));
-    CHECK(said(steps, "Available") ==
+    CHECK_FALSE(whats(settle(known)).contains("StatefulSet"));
+    CHECK(said(decided(known), "Available") ==
           "False: There is no Accounting db in this namespace.");
 
     Unserved accounting = unserved_from(json(R"({"kind": "Accounting",
@@ -273,14 +237,14 @@ TEST_CASE("only the first start of slurmctld waits for Accounting")
                          "db-accounting; apply Deployment db-accounting");
     make(known, made);
     CHECK(whats(decide_accounting(known, accounting, {}, now)) == "");
-    CHECK_FALSE(whats(decided(known)).contains("StatefulSet"));
+    CHECK_FALSE(whats(settle(known)).contains("StatefulSet"));
 
     Made &deployment = known.made[{"Deployment", {"ns", "db-accounting"}}];
     deployment.ready = 1;
-    steps = decided(known);
-    CHECK(whats(steps).contains("StatefulSet"));
-    CHECK(conf_of(steps).contains("AccountingStorageHost=db-accounting.ns\n"));
-    make(known, steps);
+    CHECK(known.made[{"ConfigMap", {"ns", "slurm-config"}}]
+              .data["slurm.conf"]
+              .contains("AccountingStorageHost=db-accounting.ns\n"));
+    CHECK(whats(settle(known)) == "apply StatefulSet slurm-controller");
     deployment.ready = 0;
     CHECK(whats(decided(known)) == "");
 }
@@ -363,6 +327,7 @@ TEST_CASE("the workers of a Controller that is deleted are asked to go")
 
 TEST_CASE("workers get their slurmctld by its Service")
 {
-    std::string pod = worker_pod(node_set(1), inside(), 0);
+    std::string pod =
+        worker_pod(node_set(1), inside(), slot_of(node_set(1), 0));
     CHECK(pod.contains(R"("--conf-server","slurm-controller.ns:6817")"));
 }

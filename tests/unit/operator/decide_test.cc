@@ -108,6 +108,45 @@ TEST_CASE("a NodeSet that is deleted asks for all, and goes after its Pods")
     CHECK(decided(known_with(set, {})).empty());
 }
 
+TEST_CASE("the records of Slurm nodes go with Pods that do not come back")
+{
+    auto asks = [](const Known &known) {
+        auto steps = decided(known);
+        REQUIRE(whats(steps) == "ask to drain Pod w-1");
+        return json(steps[0].body).at("metadata/annotations").dump();
+    };
+    const std::string prunes = R"(, "pruneSlurmNodeRecords": "NodeNotFound")";
+    const std::string plain = R"({"slurmk8s/worker-request":"drain 1"})";
+    const std::string for_good = R"({"slurmk8s/worker-request":"drain 1",)"
+                                 R"("slurmk8s/forget-node":"true"})";
+    CHECK(asks(known_with(node_set(1), {worker(0), worker(1)})) == plain);
+    CHECK(asks(known_with(node_set(1, prunes), {worker(0), worker(1)})) ==
+          for_good);
+    NodeSet deleted = node_set(2);
+    deleted.meta.deleting = true;
+    CHECK(asks(known_with(deleted, {worker(1)})) == for_good);
+    // It comes back with the new template.
+    Worker old = worker(1);
+    old.meta.labels[names::revision_label] = "older";
+    CHECK(asks(known_with(node_set(2, prunes), {worker(0), old})) == plain);
+}
+
+TEST_CASE("a Pod that was asked, and is to be forgotten now, is asked again")
+{
+    NodeSet set = node_set(1, R"(, "pruneSlurmNodeRecords": "NodeNotFound")");
+    Worker asked = worker(1);
+    asked.request = WorkerRequest{4, true};
+    asked.answer = DrainAnswer{"uid-1", 4, 1, 1800000000};
+    CHECK(whats(decided(known_with(set, {worker(0), asked}))) ==
+          "ask to drain Pod w-1");
+    asked.for_good = true;
+    CHECK(whats(decided(known_with(set, {worker(0), asked}))) ==
+          "delete Pod w-1");
+    // And the other way round: it is to be replaced, not to go.
+    CHECK(whats(decided(known_with(node_set(1), {worker(0), asked}))) ==
+          "ask to drain Pod w-1");
+}
+
 TEST_CASE("slurmk8s/delete counts only together with a deletion")
 {
     NodeSet set = node_set(1);
@@ -139,7 +178,7 @@ TEST_CASE("without what a Pod needs none is made, and the reason is said")
     CHECK(problem(known).contains("There is no Controller slurm"));
     CHECK(
         problem(known_with(node_set(1, R"(, "scalingMode": "DaemonSet")"), {}))
-            .contains("DaemonSet"));
+            .contains("needs the list of Nodes"));
     CHECK(problem(known_with(node_set(1, R"(, "template": {"spec":
                              {"hostNetwork": true}})"),
                              {}))
@@ -168,12 +207,11 @@ TEST_CASE("each field that is not served is named")
 {
     auto steps = decided(
         known_with(node_set(1, R"(, "partition": {"enabled": true}, "logfile":
-            {"image": "x"}, "ssh": {"enabled": true}, "minReadySeconds": 5, "pinToNode": true, "updateStrategy":
-            {"type": "OnDelete"}, "pruneSlurmNodeRecords": "NodeNotFound")"),
+            {"image": "x"}, "ssh": {"enabled": true}, "minReadySeconds": 5, "updateStrategy":
+            {"type": "OnDelete"})"),
                    {}));
     std::string text = said(steps, "Served");
-    for (const char *word :
-         {"partition", "logfile", "ssh", "pinToNode", "pruneSlurmNodeRecords"})
+    for (const char *word : {"partition", "logfile", "ssh"})
         CHECK_MESSAGE(text.contains(word), word);
     CHECK_FALSE(text.contains("updateStrategy"));
     CHECK(said(decided(known_with(

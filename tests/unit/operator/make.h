@@ -61,6 +61,15 @@ inline NodeSet node_set(int replicas, const std::string &more = {},
         name, name, replicas, more)));
 }
 
+// A Kubernetes Node; more: members, with a comma.
+inline KubeNode kube_node(const std::string &name, const std::string &more = {})
+{
+    return kube_node_from(json(std::format(
+        R"({{"metadata": {{"name": "{}", "resourceVersion": "5",
+            "labels": {{"zone": "a", "size": "8"}}}} {}}})",
+        name, more)));
+}
+
 // A running and ready Pod of node_set(), named by its ordinal.
 inline Worker worker(int ordinal)
 {

@@ -35,6 +35,8 @@ TEST_CASE("the options of slurmk8s-operator")
     CHECK(options->web_address == "0.0.0.0:80");
     CHECK(options->log_level == LogLevel::debug);
     CHECK(parse({})->namespaces.empty());
+    CHECK_FALSE(parse({})->check_unused);
+    CHECK(parse({"--check-unused"})->check_unused);
     CHECK(parse({"-V"})->version);
     CHECK(parse({"-h"})->help);
 }

@@ -11,7 +11,7 @@ namespace {
 
 Json pod_of(const NodeSet &set, std::uint32_t ordinal = 0)
 {
-    return json(worker_pod(set, external_controller(), ordinal));
+    return json(worker_pod(set, external_controller(), slot_of(set, ordinal)));
 }
 
 std::string args_of(const Json &pod)
@@ -118,7 +118,8 @@ TEST_CASE("an IPv6 address of slurmctld has brackets")
 {
     Controller controller = external_controller();
     controller.host = "fd00::1";
-    Json pod = json(worker_pod(node_set(1), controller, 0));
+    NodeSet set = node_set(1);
+    Json pod = json(worker_pod(set, controller, slot_of(set, 0)));
     CHECK(args_of(pod).contains(R"("[fd00::1]:6817")"));
 }
 

@@ -42,7 +42,7 @@ TEST_CASE("a change while nodes are compared is for the next comparison")
 {
     Bed bed;
     bed.sync.begin();
-    bed.sync.change_soon();
+    bed.sync.sync_now();
     CHECK_FALSE(bed.is_due());
 
     bed.sync.succeeded();
@@ -55,7 +55,7 @@ TEST_CASE("comparing takes half of the time at most")
     Bed bed;
     bed.sync.begin();
     bed.pass(seconds(4));
-    bed.sync.change_soon();
+    bed.sync.sync_now();
     bed.sync.succeeded();
 
     bed.pass(seconds(3));
@@ -70,7 +70,7 @@ TEST_CASE("a pause before a retry does not delay a change")
     bed.compare(seconds(0));
 
     bed.sync.retry_in(seconds(30));
-    bed.sync.change_by(bed.context.now + seconds(5));
+    bed.sync.sync_by(bed.context.now + seconds(5));
     bed.sync.retry_in(seconds(30));
     bed.pass(seconds(5));
 

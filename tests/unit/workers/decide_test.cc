@@ -315,3 +315,73 @@ TEST_CASE("worker: a node that somebody has set DOWN keeps that reason, and is "
     worker.set_state(NODE_STATE_DOWN | NODE_STATE_DRAIN, ours);
     CHECK(worker.plan().step == WorkerStep::none);
 }
+
+TEST_CASE("workers: what the Node says of the Slurm node is given to it, once")
+{
+    Worker worker;
+    worker.record.features = "w,k8s/old,big";
+    CHECK(worker.plan().features == "w,big"); // nobody says it any more
+    worker.pod.features = "fast, new ,";
+    worker.pod.topology = "default:s1";
+    auto plan = worker.plan();
+    CHECK(plan.features == "w,big,k8s/fast,k8s/new");
+    CHECK(plan.topology == "default:s1");
+    worker.record.features = *plan.features;
+    worker.record.topology = *plan.topology;
+    plan = worker.plan();
+    CHECK_FALSE(plan.features);
+    CHECK_FALSE(plan.topology);
+    worker.record.features = "k8s/new,w,k8s/fast";
+    CHECK_FALSE(worker.plan().features);
+}
+
+TEST_CASE("workers: features that would be read as something else are left out")
+{
+    Worker worker;
+    worker.record.features = "w";
+    worker.pod.features = "a&b,c|d,[e],f g,ok,h(2)";
+    CHECK(worker.plan().features == "w,k8s/ok");
+    worker.record.address = "10.0.0.8"; // another Pod's
+    CHECK_FALSE(worker.plan().features);
+}
+
+TEST_CASE("workers: reasons that last say whether the record is to go")
+{
+    SlurmNode record;
+    record.drained = true;
+    auto pod = [&](const std::string &reason) {
+        record.reason = reason;
+        auto found = gone_for_good(record);
+        return found ? found->str() : "";
+    };
+    const std::string begin = "slurm-operator: Pod ";
+    CHECK(pod(begin + "slurm/w-0 is gone for good") == "slurm/w-0");
+    CHECK(pod(begin + "slurm/w-0 is to be removed for good") == "slurm/w-0");
+    for (const char *other :
+         {"slurm/w-0 is gone", "slurm/w-0 is to be removed", "slurm/w-0",
+          "w-0 is gone for good", " is gone for good", "",
+          "slurm/w-0 is gone for good, they say"})
+        CHECK_MESSAGE(pod(begin + other) == "", other);
+    CHECK(pod("Pod slurm/w-0 is gone for good") == "");
+    record.drained = false;
+    CHECK(pod(begin + "slurm/w-0 is gone for good") == "");
+}
+
+TEST_CASE("workers: a drain of ours says what the request says now")
+{
+    Worker worker;
+    worker.ask();
+    worker.set_state(NODE_STATE_IDLE | NODE_STATE_DRAIN, ours);
+    CHECK(worker.plan().step == WorkerStep::none);
+    worker.pod.for_good = true;
+    CHECK(worker.plan().step == WorkerStep::drain);
+    CHECK(worker.plan().reason == std::string(ours) + " for good");
+    worker.set_state(NODE_STATE_IDLE | NODE_STATE_DRAIN,
+                     std::string(ours) + " for good");
+    CHECK(worker.plan().step == WorkerStep::none);
+    worker.pod.for_good = false;
+    CHECK(worker.plan().step == WorkerStep::drain);
+    worker.set_state(NODE_STATE_IDLE | NODE_STATE_DRAIN, "bad DIMM");
+    worker.pod.for_good = true;
+    CHECK(worker.plan().step == WorkerStep::none);
+}

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <doctest/doctest.h>
 #include <functional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace bridge;
@@ -15,10 +17,17 @@ namespace {
 
 constexpr char drained_type[] = "slurmk8s/Drained";
 
-// The API server: keeps what was written, and may be away.
-class FakePods : public WorkerKube {
+// The API server: keeps what was written, may be away, or may not answer for
+// one Pod.
+class FakePods : public WorkerWriter {
   public:
-    Result<> patch(const WorkerPod &pod, const WorkerPatch &patch) override
+    void begin(WorkerWrite write) override
+    {
+        tries++;
+        begun.push_back(std::move(write));
+    }
+
+    Result<> patch(const WorkerPod &pod, const WorkerPatch &patch)
     {
         if (away)
             return fail(Code::busy, "away");
@@ -31,12 +40,18 @@ class FakePods : public WorkerKube {
             conditions[pod.key.name][type] = condition;
         if (patch.protect)
             protect[pod.key.name] = *patch.protect;
+        if (lost)
+            return fail(Code::uncertain, "the connection broke");
         return {};
     }
 
     bool away = false;
+    bool lost = false;              // it writes, and nobody hears of it
+    std::string hangs;              // the name of a Pod
     std::function<void()> on_patch; // what happens meanwhile
+    int tries = 0;
     int writes = 0;
+    std::vector<WorkerWrite> begun;
     std::map<std::string, std::string> uid_of;
     std::map<std::string, std::map<std::string, WorkerCondition>> conditions;
     std::map<std::string, std::string> protect;
@@ -89,11 +104,44 @@ struct Bed {
         return *made;
     }
 
+    // Until no more is written: each write that is over leads to a turn, unless
+    // the last one has failed.
     Result<> turn()
     {
         now += 1s;
-        return keeper.turn(now);
+        auto done = keeper.turn(now);
+        while (deliver() && done)
+            done = keeper.turn(now);
+        return done;
     }
+
+    // One only, and what it has begun to write.
+    void one_turn()
+    {
+        REQUIRE(keeper.turn(now).has_value());
+        CHECK(deliver());
+    }
+
+    // Whether a write has ended.
+    bool deliver()
+    {
+        std::vector<WorkerWrite> hanging;
+        bool any = false;
+        for (WorkerWrite &write : std::exchange(pods.begun, {})) {
+            if (write.pod.key.name == pods.hangs) {
+                hanging.push_back(std::move(write));
+                continue;
+            }
+            keeper.written(write.pod.key, write.pod.uid,
+                           pods.patch(write.pod, write.patch), now);
+            any = true;
+        }
+        pods.begun = std::move(hanging);
+        return any;
+    }
+
+    // The longest pause after failures has passed.
+    void rest() { now += 30s; }
 
     // A worker whose drain was asked for, and answered with True.
     WorkerPod answered(const std::string &name)
@@ -149,6 +197,7 @@ TEST_CASE("workers: a request drains the node, waits for its job, and is "
     bed.slurm.scancel(job.id);
     REQUIRE(bed.turn().has_value());
     CHECK(bed.answer("w-0") == "True");
+    REQUIRE(bed.turn().has_value());
     CHECK(bed.pods.protect["w-0"].empty());
 
     int writes = bed.pods.writes;
@@ -182,10 +231,12 @@ TEST_CASE("workers: a node is not resumed while the answer cannot be taken "
     pod.request = {2, false};
     bed.keeper.change(pod);
     bed.pods.away = true;
-    CHECK_FALSE(bed.turn().has_value());
+    REQUIRE(bed.turn().has_value());
+    CHECK(bed.keeper.failure() == "away");
     CHECK(bed.slurm.node("w-0").drained);
 
     bed.pods.away = false;
+    bed.rest();
     REQUIRE(bed.turn().has_value());
     CHECK_FALSE(bed.slurm.node("w-0").drained);
     CHECK(bed.answer("w-0") == "False");
@@ -329,13 +380,301 @@ TEST_CASE("workers: a node that an administrator drains while its resume is on "
     REQUIRE(bed.turn().has_value());
     REQUIRE(bed.slurm.node("w-0").drained);
 
-    pod = bed.seen(pod);
-    pod.cordoned = false;
+    pod.cordoned = false; // and it has lost its conditions, so one is written
     bed.keeper.change(pod);
     bed.pods.on_patch = [&] { bed.slurm.set_drained("w-0", "bad DIMM"); };
     REQUIRE(bed.turn().has_value());
     CHECK(bed.slurm.node("w-0").drained);
     CHECK(bed.slurm.node("w-0").reason == "bad DIMM");
+}
+
+TEST_CASE("workers: a Pod whose write hangs holds no other one, and its node "
+          "is drained as asked")
+{
+    Bed bed;
+    bed.register_node("w-0");
+    bed.register_node("w-1");
+    std::vector<WorkerPod> pods;
+    for (const char *name : {"w-0", "w-1"}) {
+        pods.push_back(bed.worker(name, name));
+        pods.back().request = {1, true};
+    }
+    bed.pods.hangs = "w-0";
+    bed.keeper.list("slurm", pods, {});
+    for (int i = 0; i < 3; i++)
+        REQUIRE(bed.turn().has_value());
+    CHECK(bed.answer("w-1") == "True");
+    CHECK(bed.answer("w-0").empty());
+    CHECK(bed.slurm.node("w-0").drained);
+    CHECK(bed.pods.begun.size() == 1); // and no second one behind it
+
+    bed.pods.hangs.clear();
+    CHECK(bed.deliver());
+    REQUIRE(bed.turn().has_value());
+    CHECK(bed.answer("w-0") == "True");
+}
+
+TEST_CASE(
+    "workers: a write that fails is tried again with pauses, another wish "
+    "at once")
+{
+    Bed bed;
+    bed.register_node("w-0");
+    WorkerPod pod = bed.worker("w-0");
+    bed.pods.away = true;
+    bed.keeper.list("slurm", {pod}, {});
+    for (int i = 0; i < 60; i++)
+        REQUIRE(bed.turn().has_value());
+    CHECK(bed.pods.tries >= 4);
+    CHECK(bed.pods.tries <= 12);
+
+    int tries = bed.pods.tries;
+    pod.request = {1, true};
+    bed.keeper.change(pod);
+    REQUIRE(bed.turn().has_value());
+    CHECK(bed.pods.tries > tries);
+
+    bed.pods.away = false;
+    bed.rest();
+    REQUIRE(bed.turn().has_value());
+    CHECK(bed.keeper.failure().empty());
+    CHECK(bed.answer("w-0") == "True");
+}
+
+TEST_CASE("workers: an answer that may have been written is taken back")
+{
+    Bed bed;
+    bed.register_node("w-0");
+    WorkerPod pod = bed.worker("w-0");
+    pod.request = {1, true};
+    bed.keeper.list("slurm", {pod}, {});
+    bed.one_turn();
+    REQUIRE(bed.answer("w-0") == "False");
+    bed.pods.lost = true;
+    bed.one_turn();
+    REQUIRE(bed.answer("w-0") == "True");
+
+    bed.pods.lost = false;
+    REQUIRE(bed.slurm.resume("w-0").has_value());
+    // What the Pod carried before that write is what it should carry now.
+    bed.one_turn();
+    CHECK(bed.answer("w-0") == "False");
+}
+
+TEST_CASE("workers: what the watch tells during a write counts more than the "
+          "write")
+{
+    Bed bed;
+    bed.register_node("w-0");
+    WorkerPod pod = bed.worker("w-0");
+    bed.keeper.list("slurm", {pod}, {});
+    bed.now += 1s;
+    REQUIRE(bed.keeper.turn(bed.now).has_value());
+    // Somebody has taken the conditions away after that.
+    bed.pods.on_patch = [&] { bed.keeper.change(pod); };
+    CHECK(bed.deliver());
+    bed.pods.on_patch = {};
+    bed.pods.conditions.clear();
+    REQUIRE(bed.turn().has_value());
+    CHECK(bed.pods.conditions["w-0"]["slurmk8s/Registered"].status == "True");
+}
+
+TEST_CASE("workers: while slurmctld does not answer it is asked once a turn")
+{
+    Bed bed;
+    std::vector<WorkerPod> pods;
+    for (int i = 0; i < 20; i++) {
+        std::string name = "w-" + std::to_string(i);
+        bed.register_node(name);
+        pods.push_back(bed.worker(name, name));
+        pods.back().cordoned = true;
+    }
+    bed.keeper.list("slurm", pods, {});
+    bed.slurm.fail_next("drain", Code::busy);
+    CHECK_FALSE(bed.turn().has_value());
+    CHECK(bed.slurm.count("drain") == 1);
+    REQUIRE(bed.turn().has_value());
+    CHECK(bed.slurm.count("drain") == 21);
+}
+
+TEST_CASE("workers: a node counts as unprotected until its Pod has the label, "
+          "and before that goes")
+{
+    Bed bed;
+    using Names = std::set<std::string>;
+    WorkerPod pod = bed.worker("w-0");
+    bed.keeper.list("slurm", {pod}, {});
+    REQUIRE(bed.turn().has_value());
+    CHECK(bed.keeper.unprotected() == Names{"w-0"}); // before it registers
+    bed.register_node("w-0");
+    REQUIRE(bed.turn().has_value());
+    CHECK(bed.keeper.unprotected() == Names{"w-0"});
+
+    JobRef job = bed.start_job();
+    bed.pods.hangs = "w-0";
+    REQUIRE(bed.turn().has_value());
+    CHECK(bed.keeper.unprotected() == Names{"w-0"});
+    bed.pods.hangs.clear();
+    CHECK(bed.deliver());
+    CHECK(bed.keeper.unprotected().empty());
+
+    bed.slurm.scancel(job.id);
+    REQUIRE(bed.turn().has_value());
+    CHECK(bed.keeper.unprotected() == Names{"w-0"});
+    CHECK(bed.pods.protect["w-0"] == "true");
+    SUBCASE("no job comes")
+    {
+        REQUIRE(bed.turn().has_value());
+        CHECK(bed.pods.protect["w-0"].empty());
+        CHECK(bed.keeper.unprotected() == Names{"w-0"});
+    }
+    SUBCASE("a job comes meanwhile")
+    {
+        bed.start_job();
+        REQUIRE(bed.turn().has_value());
+        CHECK(bed.pods.protect["w-0"] == "true");
+        CHECK(bed.keeper.unprotected().empty());
+    }
+}
+
+TEST_CASE("workers: a node of the same name that is another's is not held")
+{
+    Bed bed;
+    bed.register_node("w-0");
+    WorkerPod pod = bed.worker("w-0");
+    pod.addresses = {"10.0.0.8"};
+    bed.keeper.list("slurm", {pod}, {});
+    REQUIRE(bed.turn().has_value());
+    CHECK(bed.keeper.unprotected().empty());
+}
+
+namespace {
+
+// A worker that was asked to go for good, and is drained.
+WorkerPod leaving(Bed &bed, const std::string &name)
+{
+    bed.register_node(name);
+    WorkerPod pod = bed.worker(name);
+    pod.request = {1, true};
+    pod.for_good = true;
+    bed.keeper.list("slurm", {pod}, {});
+    for (int i = 0; i < 3; i++)
+        REQUIRE(bed.turn().has_value());
+    REQUIRE(bed.answer(name) == "True");
+    return pod;
+}
+
+bool has_node(Bed &bed, const std::string &name)
+{
+    return std::ranges::contains(*bed.slurm.load_nodes(), name,
+                                 &SlurmNode::name);
+}
+
+} // namespace
+
+TEST_CASE("workers: the record of a Pod that is gone for good is removed")
+{
+    Bed bed;
+    WorkerPod pod = leaving(bed, "w-0");
+    CHECK(bed.slurm.node("w-0").reason ==
+          "slurm-operator: Pod slurm/w-0 is to be removed for good");
+    REQUIRE(bed.turn().has_value());
+    CHECK(has_node(bed, "w-0")); // as long as the Pod is there
+    bed.keeper.remove(pod);
+    for (int i = 0; i < 7; i++)
+        REQUIRE(bed.turn().has_value());
+    CHECK_FALSE(has_node(bed, "w-0"));
+    std::size_t loads = bed.slurm.count("load_nodes");
+    REQUIRE(bed.turn().has_value());
+    CHECK(bed.slurm.count("load_nodes") == loads); // nothing is left
+}
+
+TEST_CASE("workers: a Pod that was asked to go for good and is gone before its "
+          "node was drained: its record goes, too")
+{
+    Bed bed;
+    bed.register_node("w-0");
+    WorkerPod pod = bed.worker("w-0");
+    bed.keeper.list("slurm", {pod}, {});
+    REQUIRE(bed.turn().has_value());
+    pod.request = {1, true};
+    pod.for_good = true;
+    bed.keeper.change(pod);
+    bed.keeper.remove(pod);
+    for (int i = 0; i < 12; i++)
+        REQUIRE(bed.turn().has_value());
+    CHECK_FALSE(has_node(bed, "w-0"));
+}
+
+TEST_CASE("workers: an agent that starts after the Pod has gone removes its "
+          "record, once it has the list")
+{
+    Bed bed;
+    leaving(bed, "w-0");
+    WorkerKeeper next(bed.slurm, bed.pods);
+    REQUIRE(next.turn(bed.now).has_value());
+    next.list("other", {}, {});
+    REQUIRE(next.turn(bed.now += 10s).has_value());
+    CHECK(has_node(bed, "w-0"));
+    SUBCASE("gone")
+    {
+        next.list("slurm", {}, {});
+        REQUIRE(next.turn(bed.now += 10s).has_value());
+        CHECK_FALSE(has_node(bed, "w-0"));
+    }
+    SUBCASE("another Pod has its name")
+    {
+        next.list("slurm", {bed.worker("w-0", "u2")}, {});
+        REQUIRE(next.turn(bed.now += 10s).has_value());
+        CHECK(has_node(bed, "w-0"));
+    }
+}
+
+TEST_CASE("workers: a record stays that somebody has drained, that has a job, "
+          "that a job names, or whose Pod is to come back")
+{
+    Bed bed;
+    WorkerPod pod = leaving(bed, "w-0");
+    bool stays_for_ever = false;
+    SUBCASE("drained by an administrator")
+    {
+        bed.slurm.set_drained("w-0", "bad DIMM");
+        stays_for_ever = true;
+    }
+    SUBCASE("a job")
+    {
+        REQUIRE(bed.slurm.resume("w-0").has_value());
+        bed.start_job();
+        REQUIRE(bed.slurm
+                    .drain("w-0", "slurm-operator: Pod slurm/w-0 is to be "
+                                  "removed for good")
+                    .has_value());
+    }
+    SUBCASE("named by a pending job")
+    {
+        JobDescription job;
+        job.features = "w";
+        job.tag.uid = "u9";
+        auto made = bed.slurm.submit(job);
+        REQUIRE(made.has_value());
+        bed.slurm.name_node(*made, "w-0");
+        stays_for_ever = true;
+    }
+    SUBCASE("to come back")
+    {
+        pod.for_good = false;
+        bed.keeper.change(pod);
+        REQUIRE(bed.turn().has_value());
+        stays_for_ever = true;
+    }
+    bed.keeper.remove(pod);
+    REQUIRE(bed.turn().has_value());
+    CHECK(has_node(bed, "w-0"));
+    if (!stays_for_ever)
+        return;
+    for (int i = 0; i < 12; i++)
+        REQUIRE(bed.turn().has_value());
+    CHECK(has_node(bed, "w-0"));
 }
 
 TEST_CASE("workers: one reading serves all that are asked in a turn")
@@ -345,13 +684,13 @@ TEST_CASE("workers: one reading serves all that are asked in a turn")
     bed.register_node("w-1");
     std::vector<WorkerPod> pods;
     for (const char *name : {"w-0", "w-1"}) {
-        pods.push_back(bed.worker(name));
+        pods.push_back(bed.worker(name, name));
         pods.back().request = {1, true};
     }
     bed.keeper.list("slurm", pods, {});
-    REQUIRE(bed.turn().has_value()); // drains them
+    bed.one_turn(); // drains them
     std::size_t loads = bed.slurm.count("load_cluster");
-    REQUIRE(bed.turn().has_value());
+    bed.one_turn();
     CHECK(bed.answer("w-0") == "True");
     CHECK(bed.answer("w-1") == "True");
     CHECK(bed.slurm.count("load_cluster") == loads + 1);

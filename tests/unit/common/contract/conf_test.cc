@@ -86,6 +86,7 @@ TEST_CASE("every key sets its field")
                            "ClusterDomain=k8s.example\n"
                            "WorkerNamespace=slurm, more\n"
                            "WorkerController=east\n"
+                           "ConfigHashFile=/etc/slurm/config-hash\n"
                            "MaxScriptSize=1024\n"
                            "Workers=64\n"
                            "LogLevel=Debug");
@@ -125,6 +126,7 @@ TEST_CASE("every key sets its field")
     CHECK(conf->cluster_domain == "k8s.example");
     CHECK(conf->worker_namespaces == std::vector<std::string>{"slurm", "more"});
     CHECK(conf->worker_controller == "east");
+    CHECK(conf->config_hash_file == "/etc/slurm/config-hash");
     CHECK(conf->max_script_size == 1024);
     CHECK(conf->lease_namespace == "ns");
     CHECK(conf->lease_name == "my-lease.1");

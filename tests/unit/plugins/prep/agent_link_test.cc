@@ -182,6 +182,18 @@ class FakeAgent {
         FAIL("the link says nothing");
         return {};
     }
+    // Until the link has obeyed all that was said.
+    void wait_heard()
+    {
+        say(Type::ping);
+        while (readable(socket_, patience)) {
+            auto packet = socket_.receive();
+            REQUIRE(packet);
+            if (decode_hook_message(*packet)->type == Type::pong)
+                return;
+        }
+        FAIL("the link does not answer");
+    }
     void say(Type type, JobRef job = {})
     {
         HookMessage message;
@@ -279,6 +291,42 @@ TEST_CASE("a held prolog is told and ends when the agent says start")
     CHECK(allocated.nodes == "n1");
     CHECK(f.slurmctld.wait_finished(1) ==
           std::vector<Release>{{Hook::prolog, 1, 0}});
+}
+
+TEST_CASE(
+    "a job on an unprotected node is told, and waits until the agent says "
+    "that it is protected")
+{
+    Fixture f;
+    auto listener = f.listen();
+    f.run();
+    FakeAgent agent(listener);
+    CHECK(agent.next().type == Type::hello);
+    agent.say(encode({.type = Type::unprotected, .nodes = "w1"}));
+    agent.wait_heard();
+    REQUIRE(f.link->prolog(ordinary(1, "w1")));
+    CHECK(agent.next().unprotected);
+    agent.say(encode({.type = Type::unprotected}));
+    CHECK(f.slurmctld.wait_finished(1) ==
+          std::vector<Release>{{Hook::prolog, 1, 0}});
+}
+
+TEST_CASE("without a word of the agent a job waits for protection for two "
+          "seconds")
+{
+    Fixture f;
+    auto listener = f.listen();
+    f.run();
+    FakeAgent agent(listener);
+    CHECK(agent.next().type == Type::hello);
+    agent.say(encode({.type = Type::unprotected, .nodes = "w1"}));
+    agent.wait_heard();
+    REQUIRE(f.link->prolog(ordinary(1, "w1")));
+    auto began = std::chrono::steady_clock::now();
+    CHECK(f.slurmctld.wait_finished(1) ==
+          std::vector<Release>{{Hook::prolog, 1, 0}});
+    auto took = std::chrono::steady_clock::now() - began;
+    CHECK(took > 1500ms);
 }
 
 TEST_CASE("a held epilog is told and ends when the agent says clean")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "agent/owner/batch_ends.h"
+#include "agent/owner/batch_end_times.h"
 
 #include "agent/batch/warning.h"
 #include "common/base/log.h"
@@ -9,7 +9,7 @@ namespace bridge {
 
 namespace {
 
-// Runs on a worker.
+// Runs on a worker thread.
 void set_end(Slurm &slurm, JobRef job, const Pod &pod, Kube &kube)
 {
     auto batch = slurm.load_batch(job);
@@ -26,7 +26,7 @@ void set_end(Slurm &slurm, JobRef job, const Pod &pod, Kube &kube)
 
 } // namespace
 
-void BatchEnds::update(GangEntry &entry)
+void BatchEndTimes::update(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
     const PodPtr &pod = gang.pods.front();

@@ -16,11 +16,11 @@ void Owner::on(Listed<Node> &nodes)
                                    "nothing is changed in Slurm");
         return;
     }
-    to_.sync.change();
+    to_.sync.sync_when_due();
     for (const Node &node : nodes.objects)
-        to_.illness.note(node);
+        to_.lost_nodes.note(node);
     for (const std::string &name : to_.nodes.replace(std::move(nodes.objects)))
-        to_.illness.note_gone(name);
+        to_.lost_nodes.note_gone(name);
 }
 
 void Owner::on(Changed<Node> &node)
@@ -28,15 +28,15 @@ void Owner::on(Changed<Node> &node)
     to_.context.health.count("node");
     const std::string &name = node.object.name;
     if (node.deleted) {
-        to_.illness.note_gone(name);
+        to_.lost_nodes.note_gone(name);
         if (to_.nodes.erase(name))
-            to_.sync.change();
+            to_.sync.sync_when_due();
         return;
     }
-    to_.illness.note(node.object);
+    to_.lost_nodes.note(node.object);
     const Node *known = to_.nodes.find(name);
     if (!known || !same_for_slurm(*known, node.object))
-        to_.sync.change_soon();
+        to_.sync.sync_now();
     to_.nodes.put(std::move(node.object));
 }
 
@@ -68,7 +68,7 @@ void Owner::sync_node_list()
 
 void Owner::on(NodesSynced &synced)
 {
-    to_.illness.forget_gone();
+    to_.lost_nodes.forget_gone();
     auto news = to_.node_sync.take(synced);
     if (!news)
         return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "agent/owner/illness.h"
+#include "agent/owner/lost_nodes.h"
 #include "tests/unit/fakes/make.h"
 #include "tests/unit/fakes/make_nodes.h"
 #include "tests/unit/owner/owner_bed.h"
@@ -16,13 +16,13 @@ struct Bed : OwnerBed {
     KnownNodes nodes;
     GangStore gangs;
     Agenda agenda{context};
-    Illness illness{context, nodes, gangs, agenda};
+    LostNodes lost_nodes{context, nodes, gangs, agenda};
 
     void set_ready(const std::string &name, bool ready)
     {
         Node node = make_node(name);
         node.ready = ready;
-        illness.note(node);
+        lost_nodes.note(node);
         nodes.put(node);
     }
 
@@ -36,7 +36,7 @@ struct Bed : OwnerBed {
 
     std::string reason(GangEntry &entry)
     {
-        return illness.lost_node_reason(entry);
+        return lost_nodes.lost_node_reason(entry);
     }
 };
 
@@ -96,6 +96,6 @@ TEST_CASE("who lives on a Node is decided again when its health changes")
     CHECK_FALSE(bed.agenda.any_woken());
     bed.set_ready("kn1", false);
     CHECK(bed.agenda.take() == std::set<std::string>{"uid-on-kn1"});
-    bed.illness.note_gone("kn1");
+    bed.lost_nodes.note_gone("kn1");
     CHECK(bed.agenda.any_woken());
 }

@@ -13,9 +13,10 @@
 
 namespace bridge {
 
-class BatchEnds {
+class BatchEndTimes {
   public:
-    BatchEnds(const Context &context, const Errands &errands, Agenda &agenda)
+    BatchEndTimes(const Context &context, const Errands &errands,
+                  Agenda &agenda)
         : context_(context), errands_(errands), agenda_(agenda)
     {
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "agent/owner/illness.h"
+#include "agent/owner/lost_nodes.h"
 
 #include <algorithm>
 #include <vector>
@@ -23,7 +23,7 @@ bool out_of_service(const Node &node)
 
 } // namespace
 
-void Illness::note(const Node &node)
+void LostNodes::note(const Node &node)
 {
     bool was_ill = ill_.contains(node.name);
     if (node.ready == was_ill || out_of_service(node))
@@ -34,14 +34,14 @@ void Illness::note(const Node &node)
         ill_.try_emplace(node.name, Ill{context_.now, node.ready_changed});
 }
 
-void Illness::forget(const std::string &node)
+void LostNodes::forget(const std::string &node)
 {
     ill_.erase(node);
     if (ill_.size() <= many_nodes)
         context_.health.solved(lost_problem);
 }
 
-void Illness::forget_gone()
+void LostNodes::forget_gone()
 {
     std::vector<std::string> gone;
     for (const auto &[name, ill] : ill_)
@@ -51,13 +51,13 @@ void Illness::forget_gone()
         forget(name);
 }
 
-void Illness::wake_living_on(const std::string &node)
+void LostNodes::wake_living_on(const std::string &node)
 {
     for (const std::string &uid : gangs_.living_on(node))
         agenda_.wake(uid);
 }
 
-std::string Illness::lost_node_reason(GangEntry &entry)
+std::string LostNodes::lost_node_reason(GangEntry &entry)
 {
     std::string reason;
     for (const PodPtr &pod : entry.gang.pods)
@@ -66,7 +66,7 @@ std::string Illness::lost_node_reason(GangEntry &entry)
     return reason;
 }
 
-std::string Illness::reason_for(GangEntry &entry, const std::string &name)
+std::string LostNodes::reason_for(GangEntry &entry, const std::string &name)
 {
     const Node *known = nodes_.find(name);
     if (known && out_of_service(*known))
@@ -92,7 +92,7 @@ std::string Illness::reason_for(GangEntry &entry, const std::string &name)
     return "the Node " + name + (known ? " is not ready" : " is gone");
 }
 
-bool Illness::many_fell(const Ill &with) const
+bool LostNodes::many_fell(const Ill &with) const
 {
     auto count = std::ranges::count_if(ill_, [&](const auto &ill) {
         auto apart = ill.second.began - with.began;

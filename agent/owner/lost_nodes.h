@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Nodes that are gone or not ready, and since when: it says when the Node of a
-// Pod counts as lost, which needs a positive reason. Owner thread only.
+// Pod counts as lost, so that nobody can say when its containers end. Only a
+// Node whose kubelet does not report, or that is out of service, belongs here:
+// the jobs on it are completed without waiting for it. What only keeps new Pods
+// away from a Node is drain_reason() in agent/nodes/words.h. Owner thread only.
 #pragma once
 
 #include "agent/owner/agenda.h"
@@ -13,10 +16,10 @@
 
 namespace bridge {
 
-class Illness {
+class LostNodes {
   public:
-    Illness(Context &context, const KnownNodes &nodes, const GangStore &gangs,
-            Agenda &agenda)
+    LostNodes(Context &context, const KnownNodes &nodes, const GangStore &gangs,
+              Agenda &agenda)
         : context_(context), nodes_(nodes), gangs_(gangs), agenda_(agenda)
     {
     }

@@ -2,6 +2,8 @@
 // What slurmctld's plugin reports, and what it still has to be told.
 #include "agent/owner/owner.h"
 
+#include <utility>
+
 namespace bridge {
 
 void Owner::on(HookReceived &hook)
@@ -33,7 +35,7 @@ void Owner::on_hello(const HookMessage &hello, PluginConnection from)
     // forgotten jobs. What is known of them is old until they are listed again.
     to_.room.forget_ordinary();
     to_.lists.list_soon();
-    to_.sync.change_soon();
+    to_.sync.sync_now();
     to_.shadows.doubt();
     to_.grace.doubt(); // slurm.conf may have changed
 }
@@ -48,9 +50,17 @@ void Owner::on(HookLost &)
     to_.gang_jobs.forget_hooks();
 }
 
-// An ordinary job concerns the agent only because its node is dirty.
+void Owner::on(WorkersUnprotected &workers)
+{
+    to_.line.tell_unprotected(std::move(workers.nodes));
+}
+
+// An ordinary job concerns the agent only because its node is dirty, or that of
+// a slurmd Pod which is not protected yet.
 void Owner::on_ordinary(const HookMessage &hook)
 {
+    if (hook.unprotected && to_.context.ports.look_at_workers)
+        to_.context.ports.look_at_workers();
     if (hook.dirty.empty())
         return;
     if (!to_.shadows.release(hook.job))
