@@ -13,103 +13,14 @@ import beside
 
 beside.up("1.36", "--nodes", "0", "--operator")
 
-import agent_conf
 import bed
-import slinky
+import real_workers
 import slurmctld
-import slurmd_pods
-from operator_process import Operator, install, uninstall
+from real_workers import (
+    MERGE, NAMESPACE, PROTECT, SETS, answers_probes, host_of, is_true, node, pods,
+    sbatch, scale, state_of, wait_idle, wait_registered, wait_runs)
 from slurmd_pods import PARTITION
 from tap import case, check, equal, last_case, run, wait_for
-
-NAMESPACE = "workers"
-SETS = f"{slinky.API}/namespaces/{NAMESPACE}/nodesets"
-MERGE = "application/merge-patch+json"
-PROTECT = "nodeset.slinky.slurm.net/pod-protect"
-SLURMD = "registry.example.com/slurm/slurmd:26.05"
-MANIFEST = f"kind: NodeSet\nspec:\n  slurmd:\n    image: {SLURMD}\n"
-
-
-def make_objects():
-    slurmd_pods.make_key(NAMESPACE)
-    where = {"host": slurmd_pods.slurmctld_address(),
-             "port": slurmd_pods.slurmctld_port()}
-    bed.api("POST", f"{slinky.API}/namespaces/{NAMESPACE}/controllers", {
-        "apiVersion": f"{slinky.GROUP}/v1beta1", "kind": "Controller",
-        "metadata": {"name": "slurm"}, "spec": {
-            "external": True, "externalConfig": where,
-            "slurmKeyRef": {"name": slurmd_pods.KEY, "key": "slurm.key"}}})
-
-
-def make_set():
-    bed.api("POST", SETS, {
-        "apiVersion": f"{slinky.GROUP}/v1beta1", "kind": "NodeSet",
-        "metadata": {"name": "w"}, "spec": {
-            "controllerRef": {"name": "slurm"}, "replicas": 2, "slurmd": {
-                "image": SLURMD, "imagePullPolicy": "IfNotPresent",
-                "resources": {"requests": {"cpu": "500m", "memory": "200Mi"}}}}})
-
-
-def scale(replicas):
-    bed.api("PATCH", f"{SETS}/w/scale", {"spec": {"replicas": replicas}}, MERGE)
-
-
-def pods():
-    return {pod["metadata"]["name"]: pod for pod in bed.pods(NAMESPACE)
-            if pod["metadata"].get("ownerReferences")}
-
-
-def is_true(pod, kind):
-    return any(one["type"] == kind and one["status"] == "True"
-               for one in pod["status"].get("conditions", []))
-
-
-def registered():
-    return sorted(name for name, pod in pods().items()
-                  if is_true(pod, "slurmk8s/Registered"))
-
-
-def wait_registered(*names):
-    wait_for(f"{', '.join(names)} to be registered",
-             lambda: registered() == sorted(names), 90)
-
-
-def answers_probes(pod):
-    """Its kubelet has reached slurmd, and has not restarted it."""
-    (status,) = pod["status"]["containerStatuses"]
-    equal(status["restartCount"], 0, f"restarts of {pod['metadata']['name']}")
-    return status["started"] and status["ready"]
-
-
-def host_of(name):
-    return pods()[name]["spec"]["hostname"]
-
-
-def node(name):
-    return bed.json.loads(bed.run("scontrol", "show", "node", name,
-                                  "--json"))["nodes"][0]
-
-
-def wait_idle(name):
-    wait_for(f"{name} to be idle", lambda: node(name)["state"][:1] == ["IDLE"] and
-             not set(node(name)["state"]) & {"DRAIN", "NOT_RESPONDING",
-                                             "COMPLETING"}, 60)
-
-
-def sbatch(script, *words):
-    made = bed.run("sbatch", "--parsable", "-D", "/tmp", "-o", "none", "-p",
-                   PARTITION, "-n1", "-t", "10", *words, "--wrap", script,
-                   user="alice")
-    return int(made.strip().splitlines()[-1])
-
-
-def state_of(job):
-    return bed.jobs()[job]["job_state"]
-
-
-def wait_runs(job, seconds=60):
-    wait_for(f"job {job} to run", lambda: state_of(job) == ["RUNNING"], seconds)
-
 
 operator = None
 
@@ -119,16 +30,8 @@ def two_workers():
     """a NodeSet of two has a slurmd on each of the kubelets, both register, and
     srun runs on both"""
     global operator
-    install()
-    bed.run(str(TOP / "contribs/sandbox/ctl"), "name-images", stdin=MANIFEST)
-    slinky.namespace(NAMESPACE)
-    bed.inside("sh", "-c", f"cat > {slurmctld.CONF}",
-               stdin=slurmd_pods.with_workers(bed.inside("cat", slurmctld.CONF)))
-    slurmctld.restart()
-    agent_conf.edit(lambda text: text + f"\nWorkerNamespace={NAMESPACE}\n")
-    make_objects()
-    operator = Operator().start().leads()
-    make_set()
+    operator = real_workers.begin()
+    real_workers.make_set()
     wait_for("two Pods", lambda: len(pods()) == 2)
     wait_registered("w-0", "w-1")
     wait_for("slurmd to answer the kubelets' probes",
@@ -249,19 +152,7 @@ def set_is_deleted():
 @last_case
 def ends():
     """the operator ends by a signal"""
-    equal(operator.stop(), 0, "its exit status")
-    slinky.delete_namespace(NAMESPACE)
-    uninstall()
+    equal(real_workers.end(operator), 0, "its exit status")
 
 
-def last_words():
-    said = [operator.log.read_text()[-2000:] if operator else "",
-            bed.log("slurmk8sd")]
-    for name in pods():
-        log = bed.run("kubectl", "logs", "-n", NAMESPACE, name, "-c", "slurmd",
-                      "--tail=30", check=False)
-        said.append(f"== {name}\n{log}")
-    return "\n".join([*said, bed.last_words()])
-
-
-run(after_failure=last_words)
+run(after_failure=lambda: real_workers.last_words(operator))
