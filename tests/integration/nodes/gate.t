@@ -60,6 +60,11 @@ def lives(name):
 
 def stopper(cpus, name="stopper"):
     """A Pod of a job that has ended, which lives on until stops()."""
+    end_job_of(stubborn(cpus, name))
+
+
+def stubborn(cpus, name="stopper"):
+    """A running Pod that lives on when it is told to end, until stops()."""
     STOPPERS.mkdir(exist_ok=True)
     (STOPPERS / name).unlink(missing_ok=True)
     body = pod(name, cpus, 600, "trap '' TERM; "
@@ -70,6 +75,10 @@ def stopper(cpus, name="stopper"):
         {"name": "stoppers", "mountPath": "/stoppers"}]
     bed.create(body)
     bed.wait_phase(name, "Running")
+    return name
+
+
+def end_job_of(name):
     bed.run("scancel", str(bed.job_of(name)["job_id"]))
     bed.wait_job(name, "CANCELLED")
 
@@ -140,9 +149,9 @@ def reconfigure():
 
 
 def save_state():
-    """slurmctld's, which it does when it is told to read its settings again. A
-    job that was completing when that was saved last, and is over since, keeps
-    its node for minutes after a crash."""
+    """slurmctld's, which it does when it is told to read its settings again. What
+    was saved before is what a crash brings back: a job that had ended runs again,
+    and one that was completing keeps its node for minutes."""
     reconfigure()
 
 
@@ -306,8 +315,8 @@ def agent_killed():
 def slurmctld_killed():
     """slurmctld is killed while a node is dirty, with the agent down too: the gate
     is closed for bridge nodes until the agent is back, other nodes never wait"""
-    save_state()
     stopper(CPUS)
+    save_state()
     bed.ctl("kill", "slurmk8sd")
     try:
         bed.ctl("kill", "slurmctld")
@@ -327,8 +336,8 @@ def slurmctld_killed():
 def slurmctld_killed_alone():
     """slurmctld is killed while a node is dirty and the agent lives: nothing opens
     before the last container is gone, other nodes never wait"""
-    save_state()
     stopper(CPUS)
+    save_state()
     bed.ctl("kill", "slurmctld")
     bed.ctl("start", "slurmctld")
     job = sbatch(1)
@@ -337,6 +346,23 @@ def slurmctld_killed_alone():
     check(lives("stopper"), "the stopper lives")
     opens_when_it_stops(lambda: not is_held(job))
     wait_done(job)
+
+
+@case
+def end_lost():
+    """a crash of slurmctld loses the end of a stubborn Pod's job: it runs again,
+    and its CPUs are nobody else's before the last container is gone"""
+    name = stubborn(CPUS)
+    ended = bed.job_of(name)["job_id"]
+    slurmctld.keep_state()
+    end_job_of(name)
+    slurmctld.bring_state_back()
+    equal(state(ended), ["RUNNING"], "the job that had ended")
+    job = sbatch(1)
+    native_job_runs()
+    opens_when_it_stops(lambda: state(job) in (["RUNNING"], ["COMPLETED"]))
+    wait_done(job)
+    wait_for("the Pod's job to end", lambda: state(ended) != ["RUNNING"])
 
 
 @case
