@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Kubernetes objects, and what follows from a hostile Pod: its objections, its
 // job, its end.
+#include "agent/decide/end_status.h"
 #include "agent/decide/gang_place.h"
 #include "agent/decide/translate.h"
 #include "agent/gang/gang.h"

@@ -91,6 +91,18 @@ void FakeKube::fail_next(const std::string &what, Code code,
                                 Error{code, "as the test wants", retry_after});
 }
 
+void FakeKube::fail_always(const std::string &what, Code code)
+{
+    std::lock_guard lock(mutex_);
+    always_[what] = Error{code, "as the test wants", {}};
+}
+
+void FakeKube::heal(const std::string &what)
+{
+    std::lock_guard lock(mutex_);
+    always_.erase(what);
+}
+
 void FakeKube::lose_reply(const std::string &what)
 {
     std::lock_guard lock(mutex_);
@@ -144,6 +156,8 @@ std::pair<FakeKube::Mishap, Error> FakeKube::next_mishap(const Call &call)
 {
     std::lock_guard lock(mutex_);
     calls_.push_back(call);
+    if (auto always = always_.find(call.what); always != always_.end())
+        return {Mishap::refuse, always->second};
     auto &waiting = mishaps_[call.what];
     if (waiting.empty())
         return {Mishap::none, {}};

@@ -89,6 +89,9 @@ class FakeKube : public Kube {
     // and does nothing.
     void fail_next(const std::string &what, Code code,
                    std::chrono::seconds retry_after = {});
+    // Every call of this method fails so until heal().
+    void fail_always(const std::string &what, Code code);
+    void heal(const std::string &what);
     // The next call of this method does its work and loses the answer.
     void lose_reply(const std::string &what);
     std::vector<Call> calls() const; // get_pod is not among them
@@ -182,6 +185,7 @@ class FakeKube : public Kube {
     std::map<ObjectKey, std::string> claims_;  // JSON
     std::map<ObjectKey, std::string> secrets_; // likewise
     std::map<std::string, std::deque<std::pair<Mishap, Error>>> mishaps_;
+    std::map<std::string, Error> always_;
     std::vector<Call> calls_;
     std::vector<std::pair<ObjectKey, PodEvent>> events_;
     OnChange on_change_;

@@ -52,8 +52,10 @@ inline std::vector<Step> decided(const Known &known)
 inline void forget(Known &known, const Step &step)
 {
     std::string name = step.path.substr(step.path.rfind('/') + 1);
-    known.daemons.erase({"ns", name});
-    known.made.erase({"ConfigMap", {"ns", name}});
+    if (step.what.starts_with("delete Pod "))
+        known.daemons.erase({"ns", name});
+    else
+        known.made.erase({"ConfigMap", {"ns", name}});
 }
 
 // As the API server has it once the steps have been made.
@@ -86,10 +88,10 @@ inline std::vector<Step> settle(Known &known)
 {
     std::vector<Step> all;
     for (int round = 0; round < 10; round++) {
-        auto steps = decided(known);
-        make(known, steps);
         for (auto &[key, daemon] : known.daemons)
             daemon.ready = true;
+        auto steps = decided(known);
+        make(known, steps);
         std::erase_if(steps, [](const Step &step) { return step.is_report; });
         if (steps.empty())
             break;

@@ -107,7 +107,7 @@ TEST_CASE("what is refused does not reach slurmctld, and its words are told")
     std::string words = said(steps, "ConfigValid");
     CHECK(words.starts_with("False: Configuration "));
     CHECK(words.contains("goes on with the one before"));
-    CHECK(words.ends_with("unrecognized key: Nonsense fatal: Unable"));
+    CHECK(words.ends_with("unrecognized key: Nonsense\nfatal: Unable"));
     CHECK(live_conf_of(known) == before);
 
     // What somebody deletes is made again, with what was accepted.

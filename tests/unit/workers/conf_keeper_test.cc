@@ -34,15 +34,15 @@ class FakePod : public WorkerKube {
 };
 
 // A volume as a kubelet makes it: links to the files of one directory.
-struct Volume {
+struct MountedConf {
     std::filesystem::path path;
 
-    Volume()
+    MountedConf()
     {
         char name[] = "/tmp/conf_keeper_XXXXXX";
         path = mkdtemp(name);
     }
-    ~Volume() { std::filesystem::remove_all(path); }
+    ~MountedConf() { std::filesystem::remove_all(path); }
 
     void replace(const std::string &hash)
     {
@@ -60,7 +60,7 @@ struct Volume {
 };
 
 struct Bed {
-    Volume volume;
+    MountedConf volume;
     FakeSlurm slurm;
     FakePod pod;
     ConfKeeper keeper;
@@ -104,7 +104,7 @@ TEST_CASE("what slurmctld has read follows from when it was started")
 
 TEST_CASE("the time of a volume is that of its exchange, not of the file")
 {
-    Volume volume;
+    MountedConf volume;
     CHECK_FALSE(read_conf_mark(volume.file()));
     volume.replace("h1");
     CHECK(read_conf_mark(volume.file())->hash == "h1");
