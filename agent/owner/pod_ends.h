@@ -10,7 +10,7 @@
 namespace bridge {
 
 void record_ends(Gang &gang);
-// The same for the Pods of a batch job, once of_batch is derived.
+// The same for the Pods of a batch job, once batch is derived.
 void record_batch_ends(Gang &gang);
 
 } // namespace bridge

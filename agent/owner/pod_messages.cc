@@ -67,8 +67,10 @@ void Owner::on(Changed<Pod> &pod)
     if (!pod.deleted) {
         to_.room.note(pod.object);
         std::string uid = to_.gangs.put(std::move(pod.object));
-        // its deletion may come in the same message
-        record_ends(to_.gangs.find(uid)->gang);
+        // Its deletion may be taken before the next turn.
+        Gang &gang = to_.gangs.find(uid)->gang;
+        record_ends(gang);
+        record_batch_ends(gang);
         to_.agenda.wake(uid);
     } else if (auto uid = to_.gangs.remove(pod.object)) {
         GangEntry *entry = to_.gangs.find(*uid);

@@ -299,7 +299,8 @@ def on_a_node_before_it_had_gres():
     devices.wait_gres("kn1", ALL)
     claims.claim("held", request(count=2))
     make("lives", with_claims("held") |
-         {"nodeSelector": {"kubernetes.io/hostname": "kn1"}})
+         {"nodeSelector": {"kubernetes.io/hostname": "kn1"}},
+         annotations={"slurmk8s/timelimit": "60"})  # ends before tomorrow
     equal(land("lives"), "kn1", "its node")
     same_devices("lives", claims.get("held"))
     return Running("lives")
