@@ -11,6 +11,7 @@ import pathlib
 import re
 import ssl
 import subprocess
+import threading
 import time
 import urllib.parse
 
@@ -37,14 +38,23 @@ class ApiError(Exception):
 
 _server = urllib.parse.urlsplit(os.environ["SANDBOX_API"])
 _tls = ssl.create_default_context(cafile=os.environ["SANDBOX_CA"])
-_connection = None
+_mine = threading.local()  # a connection, and the server that it is to
 
 
 def talk_to(server):
     """From now on api() asks this API server, which has the same tokens and the
     same authority."""
-    global _server, _connection
-    _server, _connection = urllib.parse.urlsplit(server), None
+    global _server
+    _server = urllib.parse.urlsplit(server)
+
+
+def _connection():
+    """That of this thread."""
+    if getattr(_mine, "server", None) != _server or _mine.connection is None:
+        _mine.server = _server
+        _mine.connection = http.client.HTTPSConnection(
+            _server.hostname, _server.port, context=_tls, timeout=120)
+    return _mine.connection
 
 
 def api(method, path, body=None, content_type="application/json", token=None):
@@ -66,7 +76,6 @@ def api(method, path, body=None, content_type="application/json", token=None):
 
 
 def _request(method, path, body, content_type, token):
-    global _connection
     headers = {
         "Authorization": "Bearer " + (token or os.environ["SANDBOX_TOKEN"]),
         "Content-Type": content_type,
@@ -75,16 +84,14 @@ def _request(method, path, body, content_type, token):
     # sent, and one with blanks could not be written again.
     data = json.dumps(body, separators=(",", ":")) if body is not None else None
     for attempt in (1, 2):  # the server may have closed an idle connection
-        if _connection is None:
-            _connection = http.client.HTTPSConnection(
-                _server.hostname, _server.port, context=_tls, timeout=120)
+        connection = _connection()
         try:
-            _connection.request(method, path, data, headers)
-            reply = _connection.getresponse()
+            connection.request(method, path, data, headers)
+            reply = connection.getresponse()
             text = reply.read()
             break
         except (http.client.HTTPException, OSError) as error:
-            _connection = None
+            _mine.connection = None
             # What was not answered in time may have been done all the same.
             if attempt == 2 or isinstance(error, TimeoutError):
                 raise
