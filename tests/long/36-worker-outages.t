@@ -108,6 +108,7 @@ def away():
     for job in jobs.values():
         wait_runs(job)
     before = uids()
+    slurmctld.save()
     slurmctld.kill()
     scale(1)
     workers.new_template("second")
@@ -138,6 +139,7 @@ def deleted_while_away():
     job = sbatch(f"sleep {AWAY + 30}; exit 6")
     wait_runs(job)
     before = uids()
+    slurmctld.save()
     slurmctld.kill()
     workers.delete_set()
     stay_for(AWAY, before)
@@ -169,6 +171,7 @@ def deleted_with_jobs():
     workers.delete_set()
     wait_ended(runs, 7)
     wait_for("the workers to be gone", lambda: not pods(), 90)
+    slurmctld.save()
     offset = LOG.stat().st_size
     for _ in range(3):
         slurmctld.restart()
