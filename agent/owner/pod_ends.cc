@@ -48,6 +48,16 @@ void record_end(Gang &gang)
         gang.failure = end_of(gang);
 }
 
+// That a Pod is missing is not noted, because a list may have been incomplete.
+void record_batch_end(Gang &gang)
+{
+    auto end = end_of_batch(gang);
+    if (!end || end->by_user || end->pod.empty())
+        return;
+    gang.failure = end->end;
+    gang.failed_pod = end->pod;
+}
+
 } // namespace
 
 void record_ends(Gang &gang)
@@ -56,21 +66,10 @@ void record_ends(Gang &gang)
         return;
     if (!gang.grouped)
         record_end(gang);
-    else if (!gang.batch)
+    else if (gang.batch)
+        record_batch_end(gang);
+    else
         record_failed_pod(gang);
-}
-
-// That a Pod is missing is not noted, because a list may have been incomplete.
-void record_batch_ends(Gang &gang)
-{
-    if (!gang.batch || !gang.grouped || !gang.job ||
-        !is_allocated(gang.job->state))
-        return;
-    auto end = end_of_batch(gang);
-    if (!end || end->by_user || end->pod.empty())
-        return;
-    gang.failure = end->end;
-    gang.failed_pod = end->pod;
 }
 
 } // namespace bridge

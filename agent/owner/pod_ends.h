@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // How the first Pod of a gang ended while its job ran. It is noted as soon as
 // it is seen, because Pods may be deleted before slurmctld takes the end of the
-// job. These functions alone write failure and failed_pod of a Gang, but for a
+// job. This function alone writes failure and failed_pod of a Gang, but for a
 // new job, which has neither.
 #pragma once
 
@@ -9,8 +9,7 @@
 
 namespace bridge {
 
+// Of a batch job: once batch is derived.
 void record_ends(Gang &gang);
-// The same for the Pods of a batch job, once batch is derived.
-void record_batch_ends(Gang &gang);
 
 } // namespace bridge

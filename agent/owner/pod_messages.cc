@@ -68,9 +68,7 @@ void Owner::on(Changed<Pod> &pod)
         to_.room.note(pod.object);
         std::string uid = to_.gangs.put(std::move(pod.object));
         // Its deletion may be taken before the next turn.
-        Gang &gang = to_.gangs.find(uid)->gang;
-        record_ends(gang);
-        record_batch_ends(gang);
+        record_ends(to_.gangs.find(uid)->gang);
         to_.agenda.wake(uid);
     } else if (auto uid = to_.gangs.remove(pod.object)) {
         GangEntry *entry = to_.gangs.find(*uid);

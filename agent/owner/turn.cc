@@ -122,7 +122,6 @@ void Owner::derive(GangEntry &entry)
     gang.batch = mark_of(gang, *to_.context.conf).has_value();
     gang.of_batch = to_.batch_pods.update(entry);
     record_ends(gang);
-    record_batch_ends(gang);
     gang.times = to_.times.facts(entry);
     gang.lost_node_reason = to_.lost_nodes.lost_node_reason(entry);
     gang.grace = to_.grace.facts(entry);
