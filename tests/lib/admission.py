@@ -59,6 +59,19 @@ def terminates(name):
     return "deletionTimestamp" in found["metadata"]
 
 
+def may(its_token, in_namespace):
+    """Whether somebody may make Pods there, as the API server's authorizer sees it:
+    it learns of a RoleBinding a while after that has been made."""
+    answer = bed.api(
+        "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+        {"apiVersion": "authorization.k8s.io/v1",
+         "kind": "SelfSubjectAccessReview",
+         "spec": {"resourceAttributes": {
+             "verb": "create", "resource": "pods", "namespace": in_namespace}}},
+        token=its_token)
+    return answer["status"]["allowed"]
+
+
 def editor(in_namespace, name="editor"):
     """The token of a user who may edit this namespace, and nothing else."""
     make(f"/api/v1/namespaces/{in_namespace}/serviceaccounts",
@@ -70,7 +83,10 @@ def editor(in_namespace, name="editor"):
                       "kind": "ClusterRole", "name": "edit"},
           "subjects": [{"kind": "ServiceAccount", "name": name,
                         "namespace": in_namespace}]})
-    return token(in_namespace, name)
+    its_token = token(in_namespace, name)
+    wait_for(f"{name}'s rights in {in_namespace}",
+             lambda: may(its_token, in_namespace))
+    return its_token
 
 
 @contextlib.contextmanager
