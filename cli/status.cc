@@ -31,8 +31,12 @@ void print_status(const Json &answer)
 {
     std::string standby = answer.text("standby");
     if (answer.flag("serving") || standby.empty())
-        std::puts(answer.flag("serving") ? "slurmk8sd is serving"
-                                         : "slurmk8sd is NOT serving");
+        std::printf("%s%s\n",
+                    answer.flag("serving") ? "slurmk8sd is serving"
+                                           : "slurmk8sd is NOT serving",
+                    answer.flag("workersOnly")
+                        ? ", workers only: SchedulePods=no"
+                        : "");
     else
         std::printf("slurmk8sd is on standby: %s\n", cell(standby).c_str());
     for (const auto &[what, reason] : answer.members("problems"))

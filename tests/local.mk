@@ -124,6 +124,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/daemon/hook_server_test.cc \
 	tests/unit/daemon/lease_keeper_test.cc \
 	tests/unit/daemon/lease_test.cc \
+	tests/unit/daemon/own_conf_test.cc \
 	tests/unit/daemon/permit_test.cc \
 	tests/unit/daemon/token_keeper_test.cc \
 	tests/unit/decide/batch_gang_test.cc \
@@ -312,6 +313,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/owner/pins_test.cc \
 	tests/unit/owner/queue_places_test.cc \
 	tests/unit/owner/sync_times_test.cc \
+	tests/unit/owner/workers_only_test.cc \
 	tests/unit/plugins/job_submit/batch_refusal_test.cc \
 	tests/unit/plugins/job_submit/batch_request_test.cc \
 	tests/unit/plugins/job_submit/batch_wish_test.cc \

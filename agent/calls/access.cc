@@ -226,13 +226,28 @@ std::string access_review_body(const Right &right, const Conf &conf)
         .dump();
 }
 
+bool is_needed(const Right &right, const Conf &conf)
+{
+    switch (right.where) {
+    case Where::lease:
+    case Where::lease_namespace:
+        return true;
+    case Where::batch_namespace: // otherwise sbatch's jobs are off
+        return conf.schedule_pods && !conf.batch_namespace.empty();
+    case Where::own_account: // otherwise a kubelet renews the token
+        return !conf.kube_token_file.empty();
+    case Where::everywhere:
+        return conf.schedule_pods;
+    }
+    return true;
+}
+
 Result<AccessReview> review_access(Http &http, const Conf &conf)
 {
     AccessReview review;
     for (const Right &right : table) {
-        if (right.where == Where::batch_namespace &&
-            conf.batch_namespace.empty())
-            continue; // sbatch's jobs are off
+        if (!is_needed(right, conf))
+            continue;
         auto allowed = ask(http, right, conf);
         if (!allowed)
             return fail(allowed.error(),

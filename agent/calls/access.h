@@ -34,7 +34,7 @@ enum class Feature : std::uint8_t {
     jobset_size,
     devices,
     extended_resources,
-    token_renewal, // in the base; not needed where something else renews it
+    token_renewal, // in the base; queried only if k8s.conf has KubeTokenFile
     sbatch,        // queried only if k8s.conf has SbatchNamespace
     sbatch_srun    // likewise
 };
@@ -85,8 +85,12 @@ struct AccessReview {
     std::string missing_rights(Feature feature) const;
 };
 
-// Queries every right, with one short request each. Fails if any right could
-// not be queried: then nothing is known.
+// Whether an agent with this k8s.conf needs the right. Of workers it finds out
+// by using it.
+bool is_needed(const Right &right, const Conf &conf);
+
+// Queries every right that is needed, with one short request each. Fails if any
+// right could not be queried: then nothing is known.
 Result<AccessReview> review_access(Http &http, const Conf &conf);
 
 std::string access_review_body(const Right &right, const Conf &conf);

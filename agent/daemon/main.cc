@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // slurmk8sd(8): options and configuration.
 #include "agent/calls/endpoint.h"
+#include "agent/daemon/own_conf.h"
 #include "agent/daemon/serve.h"
+#include "common/base/conf_lines.h"
 #include "common/base/log.h"
 #include "common/contract/names.h"
 #include "config.h"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <curl/curl.h>
 #include <exception>
 #include <getopt.h>
 #include <malloc.h>
 #include <memory>
 #include <string>
+#include <unistd.h>
 #include <utility>
 
 namespace bridge {
@@ -89,6 +94,21 @@ Result<Conf> load_all(const std::string &path)
     return conf;
 }
 
+// An agent in a Pod follows its k8s.conf; on a host SIGHUP says when.
+bool follows_conf(const Conf &conf)
+{
+    return !conf.config_hash_file.empty();
+}
+
+// Becomes a new process with the same arguments. Returns the exit code if that
+// fails: whoever started this one then starts it again.
+int start_anew(char **argv)
+{
+    execv("/proc/self/exe", argv);
+    log_error("cannot start anew", {{"err", std::strerror(errno)}});
+    return exit_anew;
+}
+
 int fail_start(const Error &error)
 {
     log_error("cannot start", {{"err", error.message}});
@@ -100,6 +120,7 @@ int run(int argc, char **argv)
     Options options = parse_options(argc, argv);
     if (options.exit_code >= 0)
         return options.exit_code;
+    auto text = read_conf_file(options.conf_path); // not newer than conf
     auto conf = load_all(options.conf_path);
     if (!conf)
         return fail_start(conf.error());
@@ -119,10 +140,15 @@ int run(int argc, char **argv)
     mallopt(M_ARENA_MAX, 2);
     std::signal(SIGPIPE, SIG_IGN);
     curl_global_init(CURL_GLOBAL_DEFAULT);
+    auto load = [&] { return load_all(options.conf_path); };
+    OwnConf own(options.conf_path, text.value_or(""), load);
+    bool follows = follows_conf(*conf);
     auto exit_code =
         serve(std::make_shared<const Conf>(std::move(*conf)), *sessions,
-              *endpoint, [&] { return load_all(options.conf_path); });
-    return exit_code ? *exit_code : fail_start(exit_code.error());
+              *endpoint, load, follows ? &own : nullptr);
+    if (!exit_code)
+        return fail_start(exit_code.error());
+    return *exit_code == exit_anew ? start_anew(argv) : *exit_code;
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 #include "agent/daemon/hook_server.h"
 #include "agent/daemon/lease_keeper.h"
 #include "agent/daemon/notify.h"
+#include "agent/daemon/own_conf.h"
 #include "agent/daemon/token_keeper.h"
 #include "agent/daemon/watches.h"
 #include "agent/daemon/web_pages.h"
@@ -27,6 +28,7 @@
 #include "config.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
@@ -298,16 +300,20 @@ struct LeaseHolding {
     LeaseHolding(const Conf &conf, const HttpEndpoint &endpoint, Calls &calls,
                  std::function<Control()> control, const Access &access,
                  GroupLooks &looks, Mailbox<Message> &mailbox,
-                 Mailbox<WorkerNews> &worker_news)
+                 Mailbox<WorkerNews> &worker_news, OwnConf *own)
         : api(lease_endpoint(endpoint), conf.lease_namespace, conf.lease_name),
           lease(api, calls.gate),
           keeper({lease, calls.permit, std::move(control)},
                  this_holder(host_name(), conf.socket_path),
                  {[this, &conf, &endpoint, &calls, &access, &looks, &mailbox,
-                   &worker_news] {
-                      watches.emplace(endpoint, conf, access, looks, mailbox);
+                   &worker_news, own] {
+                      if (conf.schedule_pods)
+                          watches.emplace(endpoint, conf, access, looks,
+                                          mailbox);
+                      else
+                          mailbox.push(WatchState{start_problem, ""});
                       workers.emplace(endpoint, conf, calls.slurm, calls.gate,
-                                      mailbox, worker_news);
+                                      mailbox, worker_news, own);
                   },
                   [&mailbox](LeaseNews news) { mailbox.push(std::move(news)); },
                   [&mailbox](const std::string &reason) {
@@ -327,7 +333,8 @@ struct LeaseHolding {
     LeaseHolding(const LeaseHolding &) = delete;
     LeaseHolding &operator=(const LeaseHolding &) = delete;
 
-    std::optional<Watches> watches;      // set once the Lease is ours
+    // Set once the Lease is ours; without Pods to schedule there are none.
+    std::optional<Watches> watches;
     std::optional<WorkerThread> workers; // likewise
     LeaseApi api;
     GuardedLease lease;
@@ -352,6 +359,26 @@ class SignalThread {
 
   private:
     std::jthread thread_;
+};
+
+// Stops the owner thread when k8s.conf has changed, if that is followed.
+class Following {
+  public:
+    Following(OwnConf *own, Mailbox<Message> &mailbox)
+    {
+        if (own)
+            thread_.emplace(*own, [this, &mailbox] {
+                log_info("k8s.conf has changed, starting anew");
+                changed_ = true;
+                mailbox.push(Stop{});
+            });
+    }
+
+    int exit_code() const { return changed_ ? exit_anew : 0; }
+
+  private:
+    std::atomic<bool> changed_ = false;
+    std::optional<OwnConfThread> thread_;
 };
 
 // Calls a function at the end of its scope.
@@ -380,7 +407,8 @@ void say_ready(const Conf &conf, const HttpEndpoint &endpoint)
 // end in the reverse order. At the end nobody asks any more, then the workers
 // stop, whose tasks refer to the owner, and then the Lease is given back.
 Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
-                  HttpEndpoint endpoint, const LoadConf &load)
+                  HttpEndpoint endpoint, const LoadConf &load,
+                  OwnConf *own_conf)
 {
     sigset_t set = our_signals(); // blocked in every thread made from here on
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
@@ -416,18 +444,19 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
                           mailbox.push(WatchState{"token", std::move(problem)});
                       });
     LeaseHolding holding(*conf, endpoint, calls, *control, access, looks,
-                         mailbox, worker_news);
+                         mailbox, worker_news, own_conf);
     AtScopeEnd stop_calls([&] { calls.stop(); });
     SignalThread signals([&](const std::stop_token &stop) {
         serve_signals(stop, load, mailbox, access_watch, token);
     });
     AtScopeEnd end_sessions([&] { users->reset(); });
-
+    Following following(own_conf, mailbox);
     say_ready(*conf, endpoint);
     own(owner);
     notify_systemd("STOPPING=1");
     log_info("stopping");
-    int exit_code = holding.keeper.ended() ? exit_replaced : 0;
+    int exit_code =
+        holding.keeper.ended() ? exit_replaced : following.exit_code();
     cut_off.begin(exit_code);
     return exit_code;
 }

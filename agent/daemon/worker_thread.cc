@@ -116,11 +116,12 @@ std::unique_ptr<WorkerWriter> make_writers(const HttpEndpoint &endpoint,
 
 WorkerThread::WorkerThread(const HttpEndpoint &endpoint, const Conf &conf,
                            Slurm &slurm, const WriteGate &gate,
-                           Mailbox<Message> &owner, Mailbox<WorkerNews> &news)
+                           Mailbox<Message> &owner, Mailbox<WorkerNews> &news,
+                           OwnConf *own_conf)
     : news_(news), writers_(make_writers(endpoint, conf, gate, news)),
       keeper_(slurm, *writers_, conf.worker_controller), kube_(endpoint, gate),
       conf_keeper_(slurm, kube_, conf.config_hash_file, own_pod(conf)),
-      owner_(owner)
+      own_conf_(own_conf), owner_(owner)
 {
     if (conf.worker_namespaces.empty())
         return;
@@ -200,6 +201,8 @@ void WorkerThread::run(const std::stop_token &stop)
 
 void WorkerThread::follow_conf()
 {
+    if (own_conf_ && own_conf_->changed())
+        return;
     auto done = conf_keeper_.turn(std::chrono::floor<std::chrono::seconds>(
         std::chrono::system_clock::now()));
     std::string error = done ? std::string() : done.error().message;

@@ -6,6 +6,7 @@
 // returned.
 #pragma once
 
+#include "agent/daemon/own_conf.h"
 #include "agent/daemon/worker_writers.h"
 #include "agent/owner/message.h"
 #include "agent/workers/conf_keeper.h"
@@ -52,10 +53,11 @@ using WorkerNews = std::variant<WorkersListed, WorkerChanged, OtherPodChanged,
 class WorkerThread {
   public:
     // All arguments must outlive this. Failures are reported to the owner
-    // thread's mailbox, which shows them to administrators.
+    // thread's mailbox, which shows them to administrators. Once own_conf, if
+    // there is one, has changed, the configuration is left to the next agent.
     WorkerThread(const HttpEndpoint &endpoint, const Conf &conf, Slurm &slurm,
                  const WriteGate &gate, Mailbox<Message> &owner,
-                 Mailbox<WorkerNews> &news);
+                 Mailbox<WorkerNews> &news, OwnConf *own_conf);
     ~WorkerThread();
 
   private:
@@ -71,6 +73,7 @@ class WorkerThread {
     WorkerKeeper keeper_;
     WorkerApi kube_;
     ConfKeeper conf_keeper_;
+    OwnConf *const own_conf_; // nullptr: nobody follows it
     Mailbox<Message> &owner_;
     // What the owner thread knows.
     std::string reported_;      // a problem

@@ -46,6 +46,10 @@ bool gate_keeps(const SlurmNode &known, const DirtyNodes &dirty)
            (!dirty || dirty->contains(known.name));
 }
 
+constexpr char unsized_reason[] =
+    "a slurmd Pod on it requests no CPU or no memory; set resources.requests "
+    "of slurmd in its NodeSet";
+
 class Planner {
   public:
     Planner(const NodePlanInput &input, const std::vector<SlurmNode> &known,
@@ -69,6 +73,7 @@ class Planner {
         plan_.shortages_known = in_.foreign.has_value();
         check_gres_types();
         NodeClaims claims = claims_of(in_.nodes, in_.before);
+        refuse_unsized(claims);
         for (const NodePtr &node : in_.nodes)
             if (!is_opted_in(*node))
                 add_patch(plan_unmark(*node));
@@ -91,6 +96,25 @@ class Planner {
         std::string feature;
         bool of_plugins; // it needs devices of plugins
     };
+
+    // The same CPUs would count twice. A node that Slurm has stays: jobs may
+    // run on it.
+    void refuse_unsized(NodeClaims &claims)
+    {
+        std::erase_if(claims.nodes, [&](const auto &claim) {
+            const auto &[name, node] = claim;
+            if (taken_on(*node).unsized_workers == 0)
+                return false;
+            if (known_.contains(name)) {
+                plan_.warnings.push_back(
+                    "Slurm node " + name +
+                    " may count CPUs twice: " + unsized_reason);
+                return false;
+            }
+            claims.refused.emplace(node->name, unsized_reason);
+            return true;
+        });
+    }
 
     // Whether the devices are known, and how many of them Pods of other
     // schedulers use.

@@ -2,6 +2,7 @@
 #include "agent/objects/foreign_pods.h"
 
 #include "agent/objects/extended_resources.h"
+#include "agent/objects/owner_reference.h"
 #include "agent/objects/pod_requests.h"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ Amounts &Amounts::operator+=(const Amounts &more)
     memory += more.memory;
     for (const auto &[resource, count] : more.devices)
         devices[resource] += count;
+    unsized_workers += more.unsized_workers;
     return *this;
 }
 
@@ -26,6 +28,7 @@ Amounts &Amounts::operator-=(const Amounts &part)
         if (auto known = devices.find(resource); known != devices.end())
             known->second -= count;
     std::erase_if(devices, [](const auto &one) { return one.second <= 0; });
+    unsized_workers -= part.unsized_workers;
     return *this;
 }
 
@@ -49,7 +52,19 @@ ForeignPod foreign_pod_from(const Json &object)
     pod.node = object.text("spec/nodeName");
     pod.asks = amounts_of(pod_requests(object).requests);
     pod.outside_queue = could_queue(object);
+    if (has_node_set(object.at("metadata")))
+        pod.worker_namespace = object.text("metadata/namespace");
     return pod;
+}
+
+void judge_worker(ForeignPod &pod, const std::vector<std::string> &namespaces)
+{
+    if (pod.worker_namespace.empty() ||
+        !std::ranges::contains(namespaces, pod.worker_namespace))
+        return;
+    pod.outside_queue = false;
+    pod.asks.unsized_workers =
+        pod.asks.cpu.value == 0 || pod.asks.memory.value == 0;
 }
 
 std::string foreign_selector(const std::vector<std::string> &scheduler_names)

@@ -23,6 +23,9 @@ struct Amounts {
     Bytes memory;
     // Counts of extended resources by name; zero counts are left out.
     std::map<std::string, std::int64_t> devices = {};
+    // Pods with a slurmd of this Slurm that request no CPU, or no memory: what
+    // they take is not known.
+    std::size_t unsized_workers = 0;
 
     Amounts &operator+=(const Amounts &more);
     // part must have been added before.
@@ -40,7 +43,14 @@ struct ForeignPod {
     Amounts asks;
     // It could have stood in Slurm's queue: see could_queue().
     bool outside_queue = false;
+    // If a NodeSet owns it: its namespace.
+    std::string worker_namespace = {};
 };
+
+// Takes the Pod for a slurmd of this Slurm if it is one, by its NodeSet and by
+// the namespaces of WorkerNamespace: it is in no queue, and has to say what it
+// takes.
+void judge_worker(ForeignPod &pod, const std::vector<std::string> &namespaces);
 
 ForeignPod foreign_pod_from(const Json &object);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The metadata of objects that are created for a Pod and deleted with it. Pure.
+// Owners of objects: the metadata of objects that are created for a Pod and
+// deleted with it, and which Pods belong to a NodeSet. Pure.
 #pragma once
 
 #include "agent/objects/objects.h"
@@ -14,5 +15,9 @@ JsonValue owner_reference(const std::string &pod, const std::string &uid);
 
 // Returns the metadata of an object that has the Pod's name and is owned by it.
 JsonValue metadata_owned_by(const Pod &pod);
+
+// Whether the metadata of a Pod names a NodeSet (slinky.slurm.net) as its
+// controller: slurmd runs in such a Pod. Whoever may create Pods can write it.
+bool has_node_set(const Json &metadata);
 
 } // namespace bridge

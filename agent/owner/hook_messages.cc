@@ -31,6 +31,8 @@ void Owner::on(HookReceived &hook)
 void Owner::on_hello(const HookMessage &hello, PluginConnection from)
 {
     to_.line.hello(hello, from);
+    if (!to_.context.conf->schedule_pods) // an earlier agent may have had nodes
+        to_.line.tell_nodes({}, {});
     // slurmctld may have restarted, maybe from an older state, and has
     // forgotten jobs. What is known of them is old until they are listed again.
     to_.room.forget_ordinary();

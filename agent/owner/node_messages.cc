@@ -42,7 +42,7 @@ void Owner::on(Changed<Node> &node)
 
 void Owner::on(Listed<ForeignPod> &pods)
 {
-    to_.outside.replace(pods.objects);
+    to_.outside.replace(std::move(pods.objects));
 }
 
 void Owner::on(Changed<ForeignPod> &pod)

@@ -17,8 +17,10 @@ bool bound_by_others(const Pod &pod)
 
 } // namespace
 
-void OutsidePods::replace(const std::vector<ForeignPod> &pods)
+void OutsidePods::replace(std::vector<ForeignPod> pods)
 {
+    for (ForeignPod &pod : pods)
+        judge_worker(pod, context_.conf->worker_namespaces);
     // Earlier syncs did not know what other Pods use, even if there are none.
     bool first = !std::exchange(listed_, true);
     if (!foreign_.replace(pods).empty() || first)
@@ -29,6 +31,7 @@ void OutsidePods::put(ForeignPod pod, bool deleted)
 {
     if (deleted)
         pod.node.clear();
+    judge_worker(pod, context_.conf->worker_namespaces);
     for (const std::string &node : foreign_.put(pod))
         if (nodes_.is_slurms(node))
             sync_.sync_now();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agent/objects/foreign_pods.h"
+#include "agent/owner/context.h"
 #include "agent/owner/known_nodes.h"
 #include "agent/owner/sync_times.h"
 
@@ -18,14 +19,15 @@ namespace bridge {
 
 class OutsidePods {
   public:
-    OutsidePods(SyncTimes &sync, const KnownNodes &nodes)
-        : sync_(sync), nodes_(nodes)
+    OutsidePods(const Context &context, SyncTimes &sync,
+                const KnownNodes &nodes)
+        : context_(context), sync_(sync), nodes_(nodes)
     {
     }
 
     // Pods of other schedulers: a complete list of them, or one that has
     // changed or is gone.
-    void replace(const std::vector<ForeignPod> &pods);
+    void replace(std::vector<ForeignPod> pods);
     void put(ForeignPod pod, bool deleted);
     const ForeignPods &foreign() const { return foreign_; }
 
@@ -39,6 +41,7 @@ class OutsidePods {
     std::size_t count() const;
 
   private:
+    const Context &context_;
     SyncTimes &sync_;
     const KnownNodes &nodes_;
     ForeignPods foreign_; // of other schedulers

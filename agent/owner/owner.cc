@@ -20,6 +20,11 @@ Owner::Owner(std::shared_ptr<const Conf> conf, BridgePorts ports,
     : mailbox_(mailbox), to_(std::move(conf), std::move(ports), mailbox)
 {
     to_.placement.set_limit();
+    if (!to_.context.conf->schedule_pods) { // slurmctld may lack the plugin
+        to_.context.health.set_problem(start_problem,
+                                       "the Lease is not ours yet");
+        return;
+    }
     to_.context.health.set_problem(start_problem,
                                    "the first lists are not complete yet");
     to_.context.health.set_problem("prep/k8s", "not connected yet");
@@ -135,8 +140,16 @@ void Owner::on(Ask &ask)
     ask.question();
 }
 
+// Whether Slurm schedules Pods is a matter of threads, too.
 void Owner::on(Reload &reload)
 {
+    bool before = to_.context.conf->schedule_pods;
+    if (reload.conf->schedule_pods != before) {
+        log_warning("SchedulePods takes effect by a restart");
+        auto conf = std::make_shared<Conf>(*reload.conf);
+        conf->schedule_pods = before;
+        reload.conf = std::move(conf);
+    }
     to_.context.conf = std::move(reload.conf);
     to_.places.set_limits();
     to_.placement.set_limit();

@@ -95,7 +95,7 @@ struct OwnerParts {
     EarlyHooks early_hooks{context, line, lists, gangs, nodes};
     QueuePlaces places{context};
     Placement placement{context, agenda, sync, gangs, nodes};
-    OutsidePods outside{sync, nodes};
+    OutsidePods outside{context, sync, nodes};
     Shadows shadows{line};
     Pins pins;
     NodeMarks node_marks{context, errands, sync, nodes};

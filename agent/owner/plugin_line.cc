@@ -32,7 +32,10 @@ void PluginLine::hello(const HookMessage &hello, PluginConnection from)
 
 void PluginLine::lost()
 {
-    context_.health.problem("prep/k8s", "not connected");
+    if (context_.conf->schedule_pods)
+        context_.health.problem("prep/k8s", "not connected");
+    else // which slurmctld need not have
+        context_.health.solved("prep/k8s");
     ++*absences_;
     talk_ = {};
 }

@@ -11,6 +11,19 @@
 
 namespace bridge {
 
+namespace {
+
+// Without Pods to schedule it is enough to have the Lease.
+bool is_serving(const OwnerParts &parts)
+{
+    if (parts.context.conf->schedule_pods)
+        return parts.synced();
+    return parts.context.standby.empty() &&
+           !parts.context.health.problems().contains(start_problem);
+}
+
+} // namespace
+
 std::string metrics_of(const OwnerParts &parts)
 {
     std::map<std::string, std::size_t> gangs;
@@ -76,11 +89,13 @@ std::string status_of(const OwnerParts &parts)
     JsonValue::Object off;
     for (const auto &[feature, reason] : parts.context.features_off)
         off.emplace_back(feature, reason);
-    return JsonValue::object({{"serving", parts.synced()},
-                              {"standby", parts.context.standby},
-                              {"problems", JsonValue::object(problems)},
-                              {"featuresOff", JsonValue::object(off)},
-                              {"gangs", JsonValue::array(std::move(gangs))}})
+    return JsonValue::object(
+               {{"serving", is_serving(parts)},
+                {"workersOnly", !parts.context.conf->schedule_pods},
+                {"standby", parts.context.standby},
+                {"problems", JsonValue::object(problems)},
+                {"featuresOff", JsonValue::object(off)},
+                {"gangs", JsonValue::array(std::move(gangs))}})
         .dump();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/workers/worker_pod.h"
 
+#include "agent/objects/owner_reference.h"
 #include "common/contract/names.h"
 #include "common/contract/worker_names.h"
 
@@ -9,17 +10,6 @@
 namespace bridge {
 
 namespace {
-
-bool has_nodeset(const Json &metadata)
-{
-    return std::ranges::any_of(
-        metadata.items("ownerReferences"), [](const Json &owner) {
-            return owner.flag("controller") &&
-                   owner.text("kind") == names::node_set_kind &&
-                   owner.text("apiVersion")
-                       .starts_with(std::string(names::slinky_group) + "/");
-        });
-}
 
 std::optional<std::string> given(const Json &annotations, const char *name)
 {
@@ -39,7 +29,7 @@ bool is_ours(const std::string &type)
 std::optional<WorkerPod> worker_from(const Json &pod)
 {
     Json metadata = pod.at("metadata");
-    if (!has_nodeset(metadata) || pod.flag("spec/hostNetwork"))
+    if (!has_node_set(metadata) || pod.flag("spec/hostNetwork"))
         return std::nullopt;
     Json annotations = metadata.at("annotations");
     WorkerPod worker;

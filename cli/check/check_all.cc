@@ -53,8 +53,16 @@ void add_slurm(const Facts &facts, Sum &sum)
     sum.add(check_pending_jobs(slurm, facts.conf));
     sum.add(check_qos(slurm, facts.conf, facts.kube.namespaces));
     sum.add(check_associations(slurm, facts.conf, facts.kube.namespaces));
-    sum.add(
-        check_state_save(facts.host, {slurm.slurm_user_id, slurm.slurm_user}));
+}
+
+// What matters for Pods that Slurm schedules.
+void add_kube(const Facts &facts, Sum &sum)
+{
+    sum.add(check_identity(facts.kube));
+    sum.add(check_rights(facts.kube));
+    sum.add(check_policies(facts.kube, facts.conf));
+    sum.add(check_namespaces(facts.kube, facts.conf));
+    sum.add(check_outside_pods(facts.kube));
 }
 
 } // namespace
@@ -66,21 +74,17 @@ Findings check_all(const Facts &facts)
     if (facts.slurm) {
         slurm_user =
             SlurmUser{facts.slurm->slurm_user_id, facts.slurm->slurm_user};
-        add_slurm(facts, sum);
+        if (facts.conf.schedule_pods)
+            add_slurm(facts, sum);
     }
-    sum.add(check_conf_file(facts.host, slurm_user));
+    sum.add(check_files(facts.host, slurm_user));
     sum.add(check_choices(facts.conf));
-    sum.add(check_token(facts.host, slurm_user));
-    sum.add(check_socket(facts.host, slurm_user));
     sum.add(check_agent(facts.host));
     sum.add(check_reach(facts.kube, facts.host, facts.conf));
     sum.add(check_kube_version(facts.kube));
-    sum.add(check_identity(facts.kube));
     sum.add(check_clock(facts.kube));
-    sum.add(check_rights(facts.kube));
-    sum.add(check_policies(facts.kube, facts.conf));
-    sum.add(check_namespaces(facts.kube, facts.conf));
-    sum.add(check_outside_pods(facts.kube));
+    if (facts.conf.schedule_pods)
+        add_kube(facts, sum);
     return sum.take();
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <format>
+#include <iterator>
 
 namespace bridge {
 
@@ -184,6 +185,26 @@ Findings check_state_save(const HostFacts &host, const SlurmUser &slurm_user)
                  "others may read StateSaveLocation",
                  "chmod 700 " + directory.path}};
     return {};
+}
+
+Findings check_files(const HostFacts &host,
+                     const std::optional<SlurmUser> &slurm_user)
+{
+    if (host.in_pod)
+        return {{Severity::note, "Pod",
+                 "owners and modes of k8s.conf, of the token, the socket and "
+                 "StateSaveLocation are not checked here: the kubelet sets "
+                 "them",
+                 ""}};
+    Findings found = check_conf_file(host, slurm_user);
+    auto add = [&](Findings more) {
+        std::ranges::move(more, std::back_inserter(found));
+    };
+    add(check_token(host, slurm_user));
+    add(check_socket(host, slurm_user));
+    if (slurm_user)
+        add(check_state_save(host, *slurm_user));
+    return found;
 }
 
 Findings check_agent(const HostFacts &host)

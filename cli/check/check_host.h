@@ -27,6 +27,10 @@ Findings check_token(const HostFacts &host,
 Findings check_socket(const HostFacts &host,
                       const std::optional<SlurmUser> &slurm_user);
 Findings check_state_save(const HostFacts &host, const SlurmUser &slurm_user);
+// All of what follows from owners and modes: the above, but for
+// check_choices(). In a Pod only a note that they are not checked.
+Findings check_files(const HostFacts &host,
+                     const std::optional<SlurmUser> &slurm_user);
 Findings check_agent(const HostFacts &host);
 
 } // namespace bridge

@@ -89,6 +89,17 @@ Findings check_policy(const PolicyName &name, const PolicyFacts &policy,
     return found;
 }
 
+// Whether the policies take this user for the agent: the chart slurm-k8s-bridge
+// may have named another account.
+bool is_the_agent(const KubeFacts &kube)
+{
+    auto policy =
+        std::ranges::find(kube.policies, agent_policy, &PolicyFacts::name);
+    return kube.username == our_name ||
+           (policy != kube.policies.end() &&
+            is_quoted_in(policy->text, kube.username));
+}
+
 // Whether the component strict-nodes leaves the namespace alone.
 bool is_exempt(const KubeFacts &kube, const std::string &ns)
 {
@@ -121,7 +132,7 @@ Findings check_identity(const KubeFacts &kube)
                  "it belongs to an administrator: nothing limits the damage of "
                  "a mistake",
                  make_token_command}};
-    if (kube.username != our_name)
+    if (!is_the_agent(kube))
         return {{Severity::error, "token",
                  "it is that of " + kube.username +
                      "; the policies know the agent as " + our_name +

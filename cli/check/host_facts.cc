@@ -7,8 +7,10 @@
 #include "common/base/read_file.h"
 #include "common/base/replace_file.h"
 #include "common/base/user_name.h"
+#include "common/contract/worker_names.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -58,6 +60,7 @@ HostFacts load_host_facts(const Conf &conf, const std::string &conf_path,
 {
     HostFacts facts;
     facts.user_id = geteuid();
+    facts.in_pod = std::getenv(names::pod_uid_variable) != nullptr;
     facts.conf = read_file_facts(conf_path);
     facts.token = read_file_facts(token_path);
     facts.socket_directory = read_file_facts(directory_of(conf.socket_path));

@@ -33,6 +33,9 @@ struct AgentFacts {
 
 struct HostFacts {
     std::uint32_t user_id = 0; // who runs the check
+    // It is a container of the agent's Pod (slurmk8s-operator(8)): a kubelet
+    // sets owners and modes there.
+    bool in_pod = false;
     FileFacts conf;
     FileFacts token;
     FileFacts socket_directory;

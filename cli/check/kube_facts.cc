@@ -268,7 +268,9 @@ KubeFacts load_kube_facts(Http &http, const Conf &conf, Unchecked &unchecked)
     collector.list(
         "pods",
         [&](const Json &object) {
-            if (could_queue(object))
+            ForeignPod pod = foreign_pod_from(object);
+            judge_worker(pod, conf.worker_namespaces);
+            if (pod.outside_queue)
                 facts.outside_pods.push_back({object.text("metadata/namespace"),
                                               object.text("metadata/name"),
                                               object.text("spec/nodeName")});

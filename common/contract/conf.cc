@@ -286,6 +286,7 @@ constexpr std::array keys = {
     Key{"SbatchChooseServiceAccount", set_names<&Conf::batch_accounts>},
     Key{"DefaultImage", set_default_image, true},
     Key{"ClusterDomain", set_object_name<&Conf::cluster_domain>},
+    Key{"SchedulePods", set_flag<&Conf::schedule_pods>},
     Key{"WorkerNamespace", set_names<&Conf::worker_namespaces>},
     Key{"WorkerController", set_object_name<&Conf::worker_controller>},
     Key{"ConfigHashFile", set_path<&Conf::config_hash_file>},
@@ -316,6 +317,20 @@ Result<> apply_setting(Conf &conf, std::vector<std::string_view> &seen,
     return {};
 }
 
+// An agent that serves workers only needs some to serve, and makes no Pods.
+Result<> check_purpose(const Conf &conf)
+{
+    if (conf.schedule_pods)
+        return {};
+    if (conf.worker_namespaces.empty())
+        return bad("SchedulePods=no leaves nothing to do: say with "
+                   "WorkerNamespace whose workers are served");
+    if (!conf.batch_namespace.empty())
+        return bad("SbatchNamespace makes Pods of batch jobs, which "
+                   "SchedulePods=no forbids: leave one of them out");
+    return {};
+}
+
 } // namespace
 
 Result<Conf> parse_conf(std::string_view text)
@@ -330,6 +345,8 @@ Result<Conf> parse_conf(std::string_view text)
         return std::unexpected(read.error());
     if (auto sessions = parse_session_conf(text); !sessions)
         return std::unexpected(sessions.error());
+    if (auto purpose = check_purpose(conf); !purpose)
+        return std::unexpected(purpose.error());
     return conf;
 }
 

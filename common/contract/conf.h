@@ -84,6 +84,9 @@ struct Conf {
     // The DNS domain of the cluster, in which the Pods of a job of several
     // nodes find each other.
     std::string cluster_domain{"cluster.local"}; // ClusterDomain=NAME
+    // SchedulePods=yes|no; no: Slurm schedules no Pods, and the agent serves
+    // workers only.
+    bool schedule_pods = true;
     // Namespaces whose NodeSets have workers for this slurmctld.
     std::vector<std::string> worker_namespaces{}; // WorkerNamespace=A,B
     // The Controller there that is this slurmctld; empty: each of these

@@ -42,6 +42,7 @@ AccessReview review(TlsServer &server)
     Http http(server.endpoint());
     Conf conf;
     conf.batch_namespace = "jobs";
+    conf.kube_token_file = "/token"; // renewed by the agent
     auto said = review_access(http, conf);
     REQUIRE(said.has_value());
     return *said;
@@ -77,6 +78,37 @@ TEST_CASE("nobody asks about batch jobs where there are none")
     REQUIRE(said.has_value());
     CHECK(said->missing.empty());
     CHECK(server.requests().size() < needed_rights().size());
+}
+
+TEST_CASE("for workers only the Lease is asked about")
+{
+    TlsServer server(refusing({}));
+    Http http(server.endpoint());
+    Conf conf;
+    conf.schedule_pods = false;
+
+    REQUIRE(review_access(http, conf).has_value());
+
+    std::set<std::string> words;
+    for (const auto &request : server.requests())
+        words.insert(asked_words(request.body));
+    CHECK(words == std::set<std::string>{"get leases.coordination.k8s.io",
+                                         "update leases.coordination.k8s.io",
+                                         "create leases.coordination.k8s.io"});
+}
+
+TEST_CASE("the right to renew the token is asked about if k8s.conf names one")
+{
+    for (const Right &right : needed_rights()) {
+        if (right.feature != Feature::token_renewal)
+            continue;
+        Conf conf;
+        CHECK_FALSE(is_needed(right, conf));
+        conf.kube_token_file = "/token";
+        CHECK(is_needed(right, conf));
+        conf.schedule_pods = false;
+        CHECK(is_needed(right, conf));
+    }
 }
 
 TEST_CASE("batch jobs are asked about in their namespace, the Lease and the "

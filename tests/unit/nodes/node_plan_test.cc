@@ -127,6 +127,28 @@ TEST_CASE("of two Nodes that claim one Slurm node one is refused: not the one "
     CHECK(plan.refused.contains("n2"));
 }
 
+TEST_CASE("a Node with a slurmd Pod of unknown size is left out, unless Slurm "
+          "has its node")
+{
+    NodePlanInput input = make_input({make_node("n1"), make_node("n2")});
+    Amounts taken;
+    taken.unsized_workers = 1;
+    input.foreign = {{"n1", taken}};
+
+    NodePlan plan = plan_nodes(input, {});
+    CHECK(step_of<CreateNode>(plan).node.name == "n2");
+    CHECK(plan.nodes == NodeMap{{"n2", "n2"}});
+    REQUIRE(plan.refused.contains("n1"));
+    CHECK(plan.refused.at("n1").contains("resources.requests"));
+
+    plan = plan_nodes(input, {make_slurm_node("n1"), make_slurm_node("n2")});
+    CHECK(plan.steps.empty());
+    CHECK(plan.nodes.contains("n1"));
+    CHECK(plan.refused.empty());
+    REQUIRE(plan.warnings.size() == 1);
+    CHECK(plan.warnings[0].starts_with("Slurm node n1 may count CPUs twice"));
+}
+
 TEST_CASE("a Node whose Slurm node has a slurmd is hybrid: nothing is made")
 {
     NodePlan plan = plan_of(make_node("n1"), make_hybrid_node("n1"));

@@ -39,6 +39,17 @@ TEST_CASE("a Pod is read as its Node and what it asks for; one that is over "
     CHECK(read("Failed").node.empty());
 }
 
+TEST_CASE("a NodeSet's Pod is read with its namespace")
+{
+    auto json = Json::parse(
+        R"({"metadata":{"uid":"u","namespace":"slurm","ownerReferences":[)"
+        R"({"apiVersion":"slinky.slurm.net/v1beta1","kind":"NodeSet",)"
+        R"("controller":true}]},"spec":{"nodeName":"n1"}})");
+    REQUIRE(json);
+    CHECK(foreign_pod_from(*json).worker_namespace == "slurm");
+    CHECK(read("Running").worker_namespace.empty());
+}
+
 TEST_CASE("sums follow the Pods, and say which Node's is another one")
 {
     ForeignPods pods;

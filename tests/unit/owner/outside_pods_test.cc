@@ -13,7 +13,7 @@ namespace {
 struct Bed : OwnerBed {
     KnownNodes nodes;
     SyncTimes sync{context};
-    OutsidePods outside{sync, nodes};
+    OutsidePods outside{context, sync, nodes};
 
     Bed()
     {
@@ -72,6 +72,30 @@ TEST_CASE("a Pod of another scheduler matters on Slurm's nodes only")
     bed.await_change();
     bed.outside.put(Bed::foreign("kn1"), true);
     CHECK(bed.is_due());
+    CHECK(bed.outside.taken().value().empty());
+}
+
+TEST_CASE("a worker of WorkerNamespace is in no queue, and says what it takes")
+{
+    Bed bed;
+    auto conf = std::make_shared<Conf>();
+    conf->worker_namespaces = {"slurm"};
+    bed.context.conf = conf;
+    ForeignPod worker = Bed::foreign("kn1"); // without memory
+    worker.worker_namespace = "theirs";
+    bed.outside.replace({worker});
+    CHECK(bed.outside.count() == 1);
+    CHECK(bed.outside.taken().value().at("kn1").unsized_workers == 0);
+
+    worker.worker_namespace = "slurm";
+    bed.outside.put(worker, false);
+    CHECK(bed.outside.count() == 0);
+    CHECK(bed.outside.taken().value().at("kn1").unsized_workers == 1);
+
+    worker.asks.memory = Bytes{1 << 20};
+    bed.outside.put(worker, false);
+    CHECK(bed.outside.taken().value().at("kn1").unsized_workers == 0);
+    bed.outside.put(worker, true);
     CHECK(bed.outside.taken().value().empty());
 }
 

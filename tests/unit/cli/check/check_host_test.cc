@@ -42,11 +42,9 @@ HostFacts good()
 
 Findings all(const HostFacts &host)
 {
-    Findings found = check_conf_file(host, slurm_user);
-    for (Findings more :
-         {check_token(host, slurm_user), check_socket(host, slurm_user),
-          check_state_save(host, slurm_user), check_agent(host)})
-        found.insert(found.end(), more.begin(), more.end());
+    Findings found = check_files(host, slurm_user);
+    Findings more = check_agent(host);
+    found.insert(found.end(), more.begin(), more.end());
     return found;
 }
 
@@ -160,6 +158,18 @@ TEST_CASE("lines to change name the real SlurmUser, owner, mode and file")
     host.state_save->owner = 1000;
     CHECK(check_state_save(host, slurm_user).at(0).change ==
           "chown slurm /var/spool");
+}
+
+TEST_CASE("in a Pod owners and modes are the kubelet's, which is said")
+{
+    HostFacts host = good();
+    host.in_pod = true;
+    host.token.mode = 0440;
+    host.state_save->mode = 0775;
+    Findings found = check_files(host, slurm_user);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].severity == Severity::note);
+    CHECK(found[0].says.contains("not checked"));
 }
 
 TEST_CASE("what lets every Pod be anybody is worth a warning")

@@ -100,6 +100,17 @@ TEST_CASE("an old Kubernetes, another identity and an administrator's token")
     CHECK(check_identity(kube)[0].says.contains("administrator"));
 }
 
+TEST_CASE("another account is the agent's if the policies know it")
+{
+    KubeFacts kube = good();
+    kube.username = "system:serviceaccount:slurm:slurm-controller";
+    CHECK(check_identity(kube)[0].says.contains("refuse what anybody else"));
+    for (PolicyFacts &policy : kube.policies)
+        if (policy.name == "slurm-k8s-bridge-agent")
+            policy.text += " == '" + kube.username + "'";
+    CHECK(check_identity(kube).empty());
+}
+
 TEST_CASE("clocks that differ, in either direction")
 {
     KubeFacts kube = good();

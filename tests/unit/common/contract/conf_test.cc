@@ -261,6 +261,19 @@ TEST_CASE("a bad value is refused with its line and its key")
     CHECK(error_of("SchedulerName=" + std::string(254, 'a')) != "");
 }
 
+TEST_CASE("an agent for workers only needs some, and makes no Pods")
+{
+    const std::string only = "SchedulePods=no\n";
+    CHECK(parse_conf("")->schedule_pods);
+    CHECK(error_of(only).contains("WorkerNamespace"));
+    auto conf = parse_conf(only + "WorkerNamespace=slurm\n");
+    REQUIRE(conf);
+    CHECK_FALSE(conf->schedule_pods);
+    CHECK(error_of(only + "WorkerNamespace=slurm\nSbatchNamespace=jobs\n")
+              .contains("SbatchNamespace"));
+    CHECK(error_of("SchedulePods=maybe\n").starts_with("line 1: SchedulePods"));
+}
+
 TEST_CASE("what is no known Key=Value is refused with its line")
 {
     CHECK(error_of("Workers") == "line 1: \"Workers\" is not Key=Value");
