@@ -2,6 +2,7 @@
 # slurmk8s-operator. It knows Kubernetes only: nothing of Slurm is linked.
 operator_decide_sources = \
 	operator/decide/accounting.cc operator/decide/accounting.h \
+	operator/decide/agent_state.cc operator/decide/agent_state.h \
 	operator/decide/claims.cc operator/decide/claims.h \
 	operator/decide/cluster.cc operator/decide/cluster.h \
 	operator/decide/cluster_objects.cc operator/decide/cluster_objects.h \
@@ -13,6 +14,7 @@ operator_decide_sources = \
 	operator/decide/decide_others.cc \
 	operator/decide/ending.cc operator/decide/ending.h \
 	operator/decide/json_merge.cc operator/decide/json_merge.h \
+	operator/decide/k8s_conf.cc operator/decide/k8s_conf.h \
 	operator/decide/made.cc operator/decide/made.h \
 	operator/decide/metadata.cc operator/decide/metadata.h \
 	operator/decide/names.cc operator/decide/names.h \
@@ -22,6 +24,7 @@ operator_decide_sources = \
 	operator/decide/objects.cc operator/decide/objects.h \
 	operator/decide/places.cc operator/decide/places.h \
 	operator/decide/protect.cc operator/decide/protect.h \
+	operator/decide/release_order.cc operator/decide/release_order.h \
 	operator/decide/revisions.cc operator/decide/revisions.h \
 	operator/decide/said.cc operator/decide/said.h \
 	operator/decide/scale.cc operator/decide/scale.h \

@@ -280,6 +280,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/operator/cluster_test.cc \
 	tests/unit/operator/decide_test.cc \
 	tests/unit/operator/json_merge_test.cc \
+	tests/unit/operator/k8s_conf_test.cc \
 	tests/unit/operator/leader_test.cc \
 	tests/unit/operator/left_test.cc \
 	tests/unit/operator/make.h \
@@ -290,6 +291,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/operator/options_test.cc \
 	tests/unit/operator/places_test.cc \
 	tests/unit/operator/protect_test.cc \
+	tests/unit/operator/release_order_test.cc \
 	tests/unit/operator/rests_test.cc \
 	tests/unit/operator/scale_test.cc \
 	tests/unit/operator/store_test.cc \

@@ -74,11 +74,17 @@ inline constexpr char delete_annotation[] = "slurmk8s/delete";
 inline constexpr char controller_finalizer[] = "slurmk8s/cluster";
 inline constexpr char agent_image_annotation[] = "slurmk8s/agent-image";
 inline constexpr char plugins_annotation[] = "slurmk8s/plugins";
+// "true": Slurm is to schedule Pods of this Kubernetes, too; and lines that the
+// k8s.conf of its slurmk8sd gets then.
+inline constexpr char bridge_annotation[] = "slurmk8s/bridge";
+inline constexpr char k8s_conf_annotation[] = "slurmk8s/k8s-conf";
 
 // On what the operator makes for a Controller: the hash of what was applied. On
 // its ConfigMap: the largest MaxNodeCount, and the partitions of NodeSets, that
 // slurm.conf has had. On its Pods: the hash of their files.
 inline constexpr char applied_annotation[] = "slurmk8s/applied";
+// On a StatefulSet or Deployment of that kind: the image of the daemon.
+inline constexpr char image_annotation[] = "slurmk8s/image";
 inline constexpr char max_nodes_annotation[] = "slurmk8s/max-node-count";
 inline constexpr char partitions_annotation[] = "slurmk8s/partitions";
 inline constexpr char config_hash_annotation[] = "slurmk8s/config-hash";

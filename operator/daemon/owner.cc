@@ -2,6 +2,7 @@
 #include "operator/daemon/owner.h"
 
 #include "common/base/log.h"
+#include "operator/decide/daemon_pod.h"
 #include "operator/decide/site_files.h"
 
 #include <algorithm>
@@ -137,6 +138,9 @@ void Owner::round()
     for (const auto &[key, controller] : known.controllers)
         if (!controller.external && names_files(controller))
             parts_.watches.watch_files(key.ns);
+    for (const auto &[key, object] : known.unserved)
+        if (!jwks_ref(object.spec).map.empty())
+            parts_.watches.watch_files(object.meta.key.ns);
     for (const auto &[key, controller] : known.controllers)
         look_at("Controller", controller.meta, [&](const Failures &before) {
             return decide_controller(known, controller, before, now);

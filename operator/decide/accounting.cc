@@ -8,6 +8,7 @@
 #include "operator/decide/made.h"
 #include "operator/decide/metadata.h"
 #include "operator/decide/names.h"
+#include "operator/decide/release_order.h"
 #include "operator/decide/said.h"
 
 #include <format>
@@ -20,11 +21,6 @@ namespace {
 constexpr char slurmdbd[] = "slurmdbd"; // container, port, and app
 constexpr std::int64_t slurmdbd_port = 6819;
 constexpr std::int64_t mysql_port = 3306;
-
-std::string name_of(const Unserved &accounting)
-{
-    return accounting.meta.key.name + "-accounting";
-}
 
 TextMap selector_labels(const Unserved &accounting)
 {
@@ -44,7 +40,7 @@ Wanted config_map(const Unserved &accounting)
     auto data =
         JsonValue::object({{"slurmdbd.conf", slurmdbd_conf(accounting)}});
     return {"ConfigMap",
-            name_of(accounting),
+            accounting_name(accounting),
             labels_of(accounting),
             {},
             {{"data", data.dump()}}};
@@ -60,7 +56,7 @@ Wanted service(const Unserved &accounting)
         {{"selector", texts_json(selector_labels(accounting))},
          {"ports", JsonValue::array({std::move(port)})}});
     return {"Service",
-            name_of(accounting),
+            accounting_name(accounting),
             labels_of(accounting),
             {},
             {{"spec", merged(read_own(spec.dump()),
@@ -71,14 +67,20 @@ Wanted service(const Unserved &accounting)
 // volume. So they are copied into the memory of the Pod.
 std::string copy_container(const Unserved &accounting)
 {
-    auto command =
-        JsonValue::array({"/usr/bin/install", "-m", "0600", "-t", "/etc/slurm",
-                          "/mnt/slurm/slurmdbd.conf", "/mnt/slurm/slurm.key",
-                          "/mnt/slurm/jwt.key"});
+    JsonValue::Array command{"/usr/bin/install",
+                             "-m",
+                             "0600",
+                             "-t",
+                             "/etc/slurm",
+                             "/mnt/slurm/slurmdbd.conf",
+                             "/mnt/slurm/slurm.key",
+                             "/mnt/slurm/jwt.key"};
+    if (!jwks_ref(accounting.spec).map.empty())
+        command.push_back(std::string("/mnt/slurm/") + jwks_file);
     auto ours = JsonValue::object(
         {{"name", "files"},
          {"image", accounting.spec.text("slurmdbd/image")},
-         {"command", std::move(command)},
+         {"command", JsonValue::array(std::move(command))},
          {"volumeMounts", JsonValue::array({mount("files", "/mnt/slurm", true),
                                             mount("slurm-etc", "/etc/slurm")})},
          {"securityContext", container_security()}});
@@ -112,12 +114,33 @@ std::string slurmdbd_container(const Unserved &accounting)
     return container_json(slurmdbd, ours, accounting.spec.at("slurmdbd"));
 }
 
+JsonValue jwks_source(const FileRef &ref)
+{
+    auto item = JsonValue::object({{"key", ref.file}, {"path", jwks_file}});
+    auto map = JsonValue::object(
+        {{"name", ref.map}, {"items", JsonValue::array({std::move(item)})}});
+    return JsonValue::object({{"configMap", std::move(map)}});
+}
+
+// Of what slurmdbd reads at its start only.
+std::string hash_of_files(const Known &known, const Unserved &accounting)
+{
+    std::string all = slurmdbd_conf(accounting);
+    if (const std::string *jwks =
+            jwks_text(known, accounting.meta.key.ns, accounting.spec))
+        all += *jwks;
+    return std::format("{:016x}", stable_hash(all));
+}
+
 std::string pod_spec(const Unserved &accounting)
 {
     JsonValue::Array sources{JsonValue::object(
-        {{"configMap", JsonValue::object({{"name", name_of(accounting)}})}})};
+        {{"configMap",
+          JsonValue::object({{"name", accounting_name(accounting)}})}})};
     for (JsonValue &source : key_sources(accounting.spec))
         sources.push_back(std::move(source));
+    if (FileRef ref = jwks_ref(accounting.spec); !ref.map.empty())
+        sources.push_back(jwks_source(ref));
     auto files = JsonValue::object(
         {{"name", "files"},
          {"projected",
@@ -139,14 +162,13 @@ std::string pod_spec(const Unserved &accounting)
 }
 
 // Two slurmdbds of different releases on one database would be one too many.
-Wanted deployment(const Unserved &accounting)
+Wanted deployment(const Known &known, const Unserved &accounting)
 {
     auto selector = JsonValue::object(
         {{"matchLabels", texts_json(selector_labels(accounting))}});
     auto metadata = daemon_metadata(
         accounting.spec.at("template/metadata"), labels_of(accounting),
-        {{names::config_hash_annotation,
-          std::format("{:016x}", stable_hash(slurmdbd_conf(accounting)))},
+        {{names::config_hash_annotation, hash_of_files(known, accounting)},
          {"kubectl.kubernetes.io/default-container", slurmdbd}});
     std::string spec = json_object(
         {{"replicas", "1"},
@@ -156,16 +178,16 @@ Wanted deployment(const Unserved &accounting)
          {"template", json_object({{"metadata", metadata.dump()},
                                    {"spec", pod_spec(accounting)}})}});
     return {"Deployment",
-            name_of(accounting),
+            accounting_name(accounting),
             labels_of(accounting),
-            {},
+            {{names::image_annotation, accounting.spec.text("slurmdbd/image")}},
             {{"spec", std::move(spec)}}};
 }
 
 std::string problem_of(const Unserved &accounting)
 {
-    if (!is_host_label(name_of(accounting)))
-        return "The Service \"" + name_of(accounting) +
+    if (!is_host_label(accounting_name(accounting)))
+        return "The Service \"" + accounting_name(accounting) +
                "\" cannot have this name: the Accounting needs another one.";
     if (accounting.spec.text("slurmdbd/image").empty())
         return "slurmdbd.image names no image.";
@@ -182,17 +204,19 @@ std::string problem_of(const Unserved &accounting)
 bool is_ready(const Known &known, const Unserved &accounting)
 {
     const Made *made = find_made(known, {"Accounting", accounting.meta},
-                                 "Deployment", name_of(accounting));
+                                 "Deployment", accounting_name(accounting));
     return made && made->ready > 0;
 }
 
 std::vector<Said> conditions_of(const Known &known, const Unserved &accounting,
                                 const std::string &problem,
+                                const std::string &older,
                                 const std::string &failure)
 {
     bool ready = is_ready(known, accounting);
     return {accepted(problem, "A slurmdbd can be made of it."),
             {"Served", true, "Served", "All that the spec asks for."},
+            updated(older),
             {"Available", ready, ready ? "Ready" : "NotReady",
              ready ? "slurmdbd answers."
                    : "slurmdbd does not answer yet. It waits for its database, "
@@ -201,6 +225,11 @@ std::vector<Said> conditions_of(const Known &known, const Unserved &accounting,
 }
 
 } // namespace
+
+std::string accounting_name(const Unserved &accounting)
+{
+    return accounting.meta.key.name + "-accounting";
+}
 
 const Unserved *accounting_of(const Known &known, const Controller &controller)
 {
@@ -223,7 +252,7 @@ std::string accounting_conf(const Known &known, const Controller &controller)
         "AccountingStorageHost={}\n"
         "AccountingStoragePort={}\n",
         external ? spec.text("externalConfig/host")
-                 : name_of(*accounting) + "." + accounting->meta.key.ns,
+                 : accounting_name(*accounting) + "." + accounting->meta.key.ns,
         external ? spec.integer("externalConfig/port").value_or(slurmdbd_port)
                  : slurmdbd_port);
 }
@@ -255,7 +284,7 @@ std::string slurmdbd_conf(const Unserved &accounting)
         "AuthType=auth/slurm\n"
         "AuthInfo=use_client_ids\n"
         "AuthAltTypes=auth/jwt\n"
-        "AuthAltParameters=jwt_key=/etc/slurm/jwt.key\n"
+        "{}"
         "DbdHost=localhost\n"
         "DbdPort={}\n"
         "SlurmUser=slurm\n"
@@ -266,7 +295,8 @@ std::string slurmdbd_conf(const Unserved &accounting)
         "StoragePort={}\n"
         "StorageUser={}\n"
         "StorageLoc={}\n",
-        accounting.meta.key.ns, accounting.meta.key.name, slurmdbd_port,
+        accounting.meta.key.ns, accounting.meta.key.name,
+        auth_alt_line(accounting.spec), slurmdbd_port,
         or_else("host", "localhost"),
         storage.integer("port").value_or(mysql_port),
         or_else("username", "slurm"), or_else("database", "slurm_acct_db"));
@@ -289,16 +319,17 @@ std::vector<Step> decide_accounting(const Known &known,
                      "slurmdbd runs elsewhere: nothing is made for it."}},
                    now);
     std::string problem = problem_of(accounting);
+    ImageNow image = slurmdbd_image(known, accounting);
     std::vector<Step> steps;
     if (problem.empty())
         for (const Wanted &wanted :
              {config_map(accounting), service(accounting),
-              deployment(accounting)})
+              deployment(known, with_image(accounting, image))})
             if (auto step =
                     made_step(known, {"Accounting", accounting.meta}, wanted))
                 steps.push_back(std::move(*step));
-    auto said =
-        conditions_of(known, accounting, problem, refused(steps, failures));
+    auto said = conditions_of(known, accounting, problem, image.reason,
+                              refused(steps, failures));
     std::ranges::move(say("Accounting", "accountings", accounting.meta,
                           accounting.conditions, said, now),
                       std::back_inserter(steps));

@@ -12,6 +12,9 @@
 
 namespace bridge::slinky {
 
+// The name of what is made for it.
+std::string accounting_name(const Unserved &accounting);
+
 // The Accounting that the Controller names, or nullptr.
 const Unserved *accounting_of(const Known &known, const Controller &controller);
 

@@ -3,12 +3,15 @@
 
 #include "common/contract/worker_names.h"
 #include "operator/decide/accounting.h"
+#include "operator/decide/agent_state.h"
 #include "operator/decide/cluster_objects.h"
 #include "operator/decide/config_state.h"
 #include "operator/decide/controller_pod.h"
 #include "operator/decide/daemon_pod.h"
 #include "operator/decide/ending.h"
+#include "operator/decide/k8s_conf.h"
 #include "operator/decide/names.h"
+#include "operator/decide/release_order.h"
 #include "operator/decide/said.h"
 #include "operator/decide/scale.h"
 #include "operator/decide/trial.h"
@@ -181,19 +184,6 @@ Said available(const Known &known, const Controller &controller,
             "node.kubernetes.io/out-of-service."};
 }
 
-Said agent(const Known &known, const Controller &controller)
-{
-    if (agent_image(known, controller).empty())
-        return {"Agent", false, "NoImage",
-                "Nobody has said which image slurmk8sd comes from "
-                "(--agent-image, or the annotation slurmk8s/agent-image): no "
-                "worker is removed but by hand."};
-    return {"Agent", true, "Workers",
-            "slurmk8sd runs beside slurmctld, and answers for the workers of "
-            "this namespace. It has no rights elsewhere: Slurm schedules no "
-            "Pods."};
-}
-
 std::string conf_problem(const Controller &controller)
 {
     if (controller.cluster_name.size() > longest_cluster)
@@ -208,7 +198,7 @@ std::string conf_problem(const Controller &controller)
     if (controller.spec.flag("template/spec/hostNetwork"))
         return "template.spec.hostNetwork is not served: slurmctld is known by "
                "the name of its Pod.";
-    return {};
+    return k8s_conf_problem(controller);
 }
 
 } // namespace
@@ -237,19 +227,23 @@ std::vector<Step> decide_cluster(const Known &known,
     std::string problem = cluster_problem(known, controller);
     if (problem.empty() && !is_held(controller))
         return {hold(controller)};
-    ConfigState config = config_state(known, controller);
+    ImageNow image = slurmctld_image(known, controller);
+    Controller allowed = with_image(controller, image);
+    ConfigState config = config_state(known, allowed);
     std::string waits = is_made(known, controller)
                             ? std::string()
                             : accounting_waits(known, controller);
     std::vector<Step> steps;
     if (problem.empty())
-        steps = steps_to_make(known, controller, config, waits, now);
+        steps = steps_to_make(known, allowed, config, waits, now);
     if (!config.wanted.known) // more is said when it is
         return steps;
-    std::vector<Said> said{
-        accepted(problem, "A slurmctld can be made of it."), served(controller),
-        available(known, controller, waits), agent(known, controller),
-        failing(refused(steps, failures))};
+    std::vector<Said> said{accepted(problem, "A slurmctld can be made of it."),
+                           served(controller),
+                           available(known, controller, waits),
+                           updated(image.reason),
+                           agent_said(known, controller, config),
+                           failing(refused(steps, failures))};
     if (problem.empty()) {
         said.push_back(config_valid(controller, config));
         said.push_back(config_applied(known, controller, config));

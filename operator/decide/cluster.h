@@ -11,7 +11,10 @@
 //   ConfigValid a slurmctld that tried the configuration came up: otherwise the
 //               one that serves keeps what it has
 //   ConfigApplied  slurmctld has read the last one that was accepted
-//   Agent       slurmk8sd runs beside it, and answers for the workers
+//   Updated     slurmctld has the image that is wished, or nothing keeps it
+//               from that (operator/decide/release_order.h)
+//   Agent       slurmk8sd runs beside it, and serves what it is to serve
+//               (operator/decide/agent_state.h)
 //   Failing     the API server refuses a step
 //   Deleting    it is being deleted, and waits for its workers
 #pragma once

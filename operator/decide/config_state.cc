@@ -33,6 +33,8 @@ ConfigState config_state(const Known &known, const Controller &controller)
     state.wanted = configuration_of(known, controller);
     state.live = live_hash(known, controller);
     state.trial = trial_of(known, controller, state.wanted.hash);
+    const Daemon *pod = slurmctld_pod(known, controller);
+    state.applied = pod && !state.live.empty() && pod->configured == state.live;
     return state;
 }
 
@@ -91,13 +93,12 @@ Said config_valid(const Controller &controller, const ConfigState &config)
 Said config_applied(const Known &known, const Controller &controller,
                     const ConfigState &config)
 {
-    const Daemon *pod = slurmctld_pod(known, controller);
     if (agent_image(known, controller).empty())
         return {"ConfigApplied", false, "NobodyTells",
                 "Without slurmk8sd slurmctld is started again for each "
                 "configuration.",
                 true};
-    if (!config.live.empty() && pod && pod->configured == config.live)
+    if (config.applied)
         return {"ConfigApplied", true, "Applied",
                 "slurmctld has read configuration " + config.live +
                     ", the last one that was accepted."};

@@ -16,7 +16,8 @@ namespace bridge::slinky {
 
 struct ConfigState {
     Configuration wanted;
-    std::string live; // the hash of the one that slurmctld gets, or ""
+    std::string live;     // the hash of the one that slurmctld gets, or ""
+    bool applied = false; // slurmctld has read that one, as slurmk8sd tells
     Trial trial;
 
     bool may_try() const { return wanted.known && wanted.problem.empty(); }

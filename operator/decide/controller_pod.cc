@@ -302,11 +302,12 @@ Wanted controller_set(const Known &known, const Controller &controller,
          {"template", json_object({{"metadata", metadata.dump()},
                                    {"spec", pod_spec(known, controller)}})},
          {"volumeClaimTemplates", claims(controller)}});
-    return {"StatefulSet",
-            service,
-            controller_labels(controller),
-            {},
-            {{"spec", std::move(made)}}};
+    return {
+        "StatefulSet",
+        service,
+        controller_labels(controller),
+        {{names::image_annotation, controller.spec.text("slurmctld/image")}},
+        {{"spec", std::move(made)}}};
 }
 
 } // namespace bridge::slinky

@@ -47,6 +47,30 @@ JsonValue::Array key_sources(const Json &spec)
     return sources;
 }
 
+FileRef jwks_ref(const Json &spec)
+{
+    return {spec.text("jwksKeyRef/name"), spec.text("jwksKeyRef/key")};
+}
+
+const std::string *jwks_text(const Known &known, const std::string &ns,
+                             const Json &spec)
+{
+    FileRef ref = jwks_ref(spec);
+    auto map = known.file_maps.find({ns, ref.map});
+    if (map == known.file_maps.end())
+        return nullptr;
+    auto file = map->second.texts.find(ref.file);
+    return file == map->second.texts.end() ? nullptr : &file->second;
+}
+
+std::string auth_alt_line(const Json &spec)
+{
+    std::string line = "AuthAltParameters=jwt_key=/etc/slurm/jwt.key";
+    if (!jwks_ref(spec).map.empty())
+        line += std::string(",jwks=/etc/slurm/") + jwks_file;
+    return line + "\n";
+}
+
 JsonValue mount(const char *volume, const char *path, bool read_only)
 {
     auto made = JsonValue::object({{"name", volume}, {"mountPath", path}});

@@ -9,6 +9,7 @@
 #include "operator/decide/node_conf.h"
 #include "operator/decide/node_set_status.h"
 #include "operator/decide/places.h"
+#include "operator/decide/release_order.h"
 #include "operator/decide/revisions.h"
 #include "operator/decide/scale.h"
 #include "operator/decide/update.h"
@@ -186,7 +187,8 @@ void add_scaling(const Known &known, const NodeSet &set,
         for (const Worker *worker : plan.ask)
             steps.push_back(
                 request_step(*worker, true, plan.for_good.contains(worker)));
-    if (facts.problem.empty() && controller && !set.meta.deleting)
+    if (facts.problem.empty() && facts.held.empty() && controller &&
+        !set.meta.deleting)
         add_creations(known, set, *controller, plan, steps);
 }
 
@@ -213,8 +215,10 @@ void gather(const Known &known, const NodeSet &set,
     facts.refused = places.refused;
     facts.wanted = ends ? 0 : wanted_of(set, places);
     facts.pins = pins_of(known, set, facts.workers);
-    if (controller)
+    if (controller) {
         facts.revision = revision_of(set, *controller);
+        facts.held = slurmd_waits(known, *controller, set);
+    }
     facts.sized = node_conf(set).sized;
     facts.external = controller && controller->external;
 }
@@ -256,14 +260,15 @@ std::vector<Step> decide_node_set(const Known &known, const NodeSet &set,
     gather(known, set, controller, places, facts);
 
     bool goes_on = facts.problem.empty() && !set.meta.deleting;
-    ScalePlan plan = plan_scale(set, facts.workers,
-                                {.wanted = facts.wanted,
-                                 .revision = facts.revision,
-                                 .update = goes_on && is_rolling(set),
-                                 .forget = forgets(set),
-                                 .pins = facts.pins,
-                                 .places = set.daemon_set ? &places : nullptr},
-                                now);
+    ScalePlan plan =
+        plan_scale(set, facts.workers,
+                   {.wanted = facts.wanted,
+                    .revision = facts.revision,
+                    .update = goes_on && is_rolling(set) && facts.held.empty(),
+                    .forget = forgets(set),
+                    .pins = facts.pins,
+                    .places = set.daemon_set ? &places : nullptr},
+                   now);
     // Without the list of Nodes nobody knows which Pods are misplaced.
     if (set.daemon_set && !known.nodes_listed && !ends)
         plan = {};

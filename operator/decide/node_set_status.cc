@@ -99,11 +99,13 @@ Said available(const Counts &counts, std::int64_t wanted)
 Said updated(const NodeSet &set, const NodeSetFacts &facts,
              const Counts &counts)
 {
-    if (counts.updated == counts.replicas)
+    if (counts.updated == counts.replicas && facts.held.empty())
         return {"Updated", true, "AllUpdated",
                 "All Pods have the present template."};
     auto text = std::format("{} of {} Pods have an older template",
                             counts.replicas - counts.updated, counts.replicas);
+    if (!facts.held.empty())
+        return {"Updated", false, "WaitsForSlurmctld", facts.held};
     if (!is_rolling(set))
         return {"Updated", false, "OlderTemplates",
                 text + ", until somebody deletes them."};

@@ -25,6 +25,7 @@ namespace bridge::slinky {
 struct NodeSetFacts {
     std::string problem;   // why no Pod can be made: a sentence, or ""
     std::string failure;   // what the API server refuses, or ""
+    std::string held;      // why no Pod gets the present template yet, or ""
     std::string revision;  // of the present template; "" without a Controller
     bool sized = true;     // slurmd is told its sizes
     bool external = false; // slurm.conf is not the operator's

@@ -104,6 +104,19 @@ void read_place(const Json &json, Controller &controller)
     }
 }
 
+// As "kubectl rollout status" has it.
+bool is_settled(const Json &json)
+{
+    auto wanted = json.integer("spec/replicas").value_or(1);
+    auto count = [&](const char *what) {
+        return json.at("status").integer(what).value_or(0);
+    };
+    return count("observedGeneration") >=
+               json.integer("metadata/generation").value_or(0) &&
+           count("updatedReplicas") >= wanted &&
+           count("readyReplicas") >= wanted && count("replicas") == wanted;
+}
+
 } // namespace
 
 const Condition *find_condition(const std::vector<Condition> &conditions,
@@ -222,9 +235,12 @@ KubeNode kube_node_from(const Json &json)
 
 Made made_from(const Json &json)
 {
-    return {json.text("kind"), meta_from(json),
+    return {json.text("kind"),
+            meta_from(json),
             json.integer("status/readyReplicas").value_or(0),
-            json.texts("data"), json.integer("spec/replicas").value_or(1)};
+            json.texts("data"),
+            json.integer("spec/replicas").value_or(1),
+            is_settled(json)};
 }
 
 FileMap file_map_from(const Json &json)

@@ -128,6 +128,8 @@ struct Made {
     std::int64_t ready = 0; // Pods of it that are
     TextMap data;           // of a ConfigMap
     std::int64_t replicas = 1;
+    bool settled = false; // all its Pods have the present template, and are
+                          // ready
 };
 
 // A ConfigMap of a site, in a namespace in which one is referred to.

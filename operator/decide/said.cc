@@ -55,6 +55,13 @@ Said accepted(const std::string &problem, const std::string &otherwise)
             good ? otherwise : problem};
 }
 
+Said updated(const std::string &reason)
+{
+    bool good = reason.empty();
+    return {"Updated", good, good ? "AsWished" : "HeldBack",
+            good ? "Nothing holds the image of the spec back." : reason};
+}
+
 Said failing(const std::string &failure)
 {
     bool good = failure.empty();

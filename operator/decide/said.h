@@ -16,6 +16,8 @@ std::vector<Step> say(const std::string &kind, const std::string &plural,
                       const std::vector<Said> &said, Now now);
 
 Said accepted(const std::string &problem, const std::string &otherwise);
+// Whether it has the image that is wished; reason: why not, or "".
+Said updated(const std::string &reason);
 Said failing(const std::string &failure);
 
 } // namespace bridge::slinky

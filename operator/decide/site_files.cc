@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "operator/decide/site_files.h"
 
+#include "operator/decide/daemon_pod.h"
+
 #include <format>
 
 namespace bridge::slinky {
@@ -49,10 +51,30 @@ void add_files(SiteFiles &made, const Reference &reference,
     add(found.binaries, made.binaries, made.texts);
 }
 
+// Whatever other files have this name.
+void add_jwks(SiteFiles &made, const Known &known, const Controller &controller)
+{
+    FileRef ref = jwks_ref(controller.spec);
+    if (ref.map.empty())
+        return;
+    const std::string *text =
+        jwks_text(known, controller.meta.key.ns, controller.spec);
+    made.binaries.erase(jwks_file);
+    if (text)
+        made.texts[jwks_file] = *text;
+    else if (made.problem.empty())
+        made.problem = std::format("There is no ConfigMap \"{}\" with a file "
+                                   "\"{}\" in this namespace, which jwksKeyRef "
+                                   "names.",
+                                   ref.map, ref.file);
+}
+
 } // namespace
 
 bool names_files(const Controller &controller)
 {
+    if (!jwks_ref(controller.spec).map.empty())
+        return true;
     for (const Reference &reference : references)
         if (!controller.spec.items(reference.field).empty())
             return true;
@@ -78,6 +100,7 @@ SiteFiles site_files(const Known &known, const Controller &controller)
                                 "namespace, which {} names.",
                                 name, reference.field);
         }
+    add_jwks(made, known, controller);
     return made;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The files that a site gives to its slurmctld by reference: ConfigMaps of the
-// Controller's namespace. They are copied into the ConfigMap that slurmctld
-// has its files from, so that it gets nothing that was not tried. Pure.
+// Controller's namespace, and the keys of jwksKeyRef. They are copied into the
+// ConfigMap that slurmctld has its files from, so that it gets nothing that was
+// not tried. Pure.
 #pragma once
 
 #include "operator/decide/objects.h"

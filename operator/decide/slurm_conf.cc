@@ -5,6 +5,8 @@
 #include "common/contract/worker_names.h"
 #include "operator/decide/accounting.h"
 #include "operator/decide/controller_pod.h"
+#include "operator/decide/daemon_pod.h"
+#include "operator/decide/k8s_conf.h"
 #include "operator/decide/made.h"
 #include "operator/decide/scale.h"
 
@@ -28,10 +30,11 @@ const std::string *annotation(const Meta &meta, const char *name)
 }
 
 // Room for twice as many nodes as are wanted, never less than there was.
+// others: those that may come beside those of NodeSets.
 std::int64_t max_nodes(const std::vector<const NodeSet *> &sets,
-                       std::int64_t before)
+                       std::int64_t others, std::int64_t before)
 {
-    std::int64_t nodes = 0;
+    std::int64_t nodes = std::min(others, most_workers);
     for (const NodeSet *set : sets)
         nodes += std::clamp<std::int64_t>(set->replicas, 0, most_workers);
     auto wanted = static_cast<std::int64_t>(
@@ -73,14 +76,14 @@ std::string identity(const Controller &controller, std::int64_t nodes)
         controller.host, controller.port, nodes);
 }
 
-std::string authentication()
+std::string authentication(const Controller &controller)
 {
     return "\n# Identity\n"
            "AuthType=auth/slurm\n"
            "CredType=cred/slurm\n"
            "AuthInfo=use_client_ids\n"
-           "AuthAltTypes=auth/jwt\n"
-           "AuthAltParameters=jwt_key=/etc/slurm/jwt.key\n"
+           "AuthAltTypes=auth/jwt\n" +
+           auth_alt_line(controller.spec) +
            "LaunchParameters=enable_nss_slurm\n";
 }
 
@@ -130,15 +133,6 @@ std::string partitions(const std::vector<const NodeSet *> &sets,
     return text.empty() ? text : "\n# NodeSets\n" + text;
 }
 
-// For slurmk8sd beside slurmctld.
-std::string k8s_conf(const Controller &controller)
-{
-    const std::string &ns = controller.meta.key.ns;
-    return std::format("WorkerNamespace={0}\nLeaseNamespace={0}\n"
-                       "LeaseName={1}\nConfigHashFile=/etc/slurm/{2}\n",
-                       ns, names::agent_lease, names::config_hash_file);
-}
-
 } // namespace
 
 ConfMemory conf_memory(const Known &known, const Controller &controller)
@@ -158,7 +152,9 @@ ConfMemory conf_memory(const Known &known, const Controller &controller)
     for (const NodeSet *set : sets)
         if (has_partition(*set))
             names.insert(set->meta.key.name);
-    memory.max_nodes = max_nodes(sets, memory.max_nodes);
+    // Each Node may become an external node.
+    std::int64_t others = has_bridge(controller) ? std::ssize(known.nodes) : 0;
+    memory.max_nodes = max_nodes(sets, others, memory.max_nodes);
     memory.partitions.assign(names.begin(), names.end());
     return memory;
 }
@@ -167,7 +163,7 @@ TextMap conf_files(const Known &known, const Controller &controller,
                    const ConfMemory &memory, const std::string &scripts)
 {
     std::string conf = identity(controller, memory.max_nodes) +
-                       authentication() + scheduling(controller) +
+                       authentication(controller) + scheduling(controller) +
                        accounting_conf(known, controller) +
                        partitions(sets_of(known, controller), memory);
     if (!scripts.empty())
@@ -177,8 +173,11 @@ TextMap conf_files(const Known &known, const Controller &controller,
         conf += "\n# extraConf\n" + extra + (extra.ends_with('\n') ? "" : "\n");
     TextMap files{{"slurm.conf", std::move(conf)},
                   {"cgroup.conf", "CgroupPlugin=disabled\n"}};
-    if (!agent_image(known, controller).empty())
-        files.emplace("k8s.conf", k8s_conf(controller));
+    if (agent_image(known, controller).empty())
+        return files;
+    files.emplace(k8s_conf_file, k8s_conf(controller));
+    if (has_bridge(controller))
+        files.emplace(plugstack_file, plugstack_conf);
     return files;
 }
 

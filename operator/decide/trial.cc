@@ -4,6 +4,7 @@
 #include "common/contract/worker_names.h"
 #include "common/kube/text.h"
 #include "operator/decide/controller_pod.h"
+#include "operator/decide/k8s_conf.h"
 #include "operator/decide/made.h"
 #include "operator/decide/metadata.h"
 #include "operator/decide/trial_text.h"
@@ -53,13 +54,28 @@ const Daemon *trial_pod(const Known &known, const Controller &controller,
                : &found->second;
 }
 
+// What asks slurmctld within it, as job_submit/k8s does, does not ask the one
+// that serves, whose log would have an error for each question.
+void ask_itself(const Controller &controller, std::string &conf)
+{
+    std::string line =
+        std::format("SlurmctldHost={}({})\n", controller_pod_name(controller),
+                    controller.host);
+    if (std::size_t at = conf.find(line); at != conf.npos)
+        conf.replace(at, line.size(),
+                     std::format("SlurmctldHost={}(127.0.0.1)\n",
+                                 controller_pod_name(controller)));
+}
+
 Wanted trial_conf(const Controller &controller,
                   const Configuration &configuration)
 {
     TextMap texts = configuration.texts;
     for (auto &[name, text] : texts)
-        if (name.ends_with(".conf")) // slurm.conf, and what it includes
+        // slurm.conf, and what it includes.
+        if (name.ends_with(".conf") && name != k8s_conf_file)
             text = without_database(text);
+    ask_itself(controller, texts["slurm.conf"]);
     for (const char *key : {"slurm.key", "jwt.key"})
         texts[key] = no_key(configuration.hash);
     return {"ConfigMap",

@@ -47,8 +47,6 @@ std::vector<std::string> unserved_fields(const Controller &controller)
         "logfile (slurmctld logs to its own container)");
     add(spec.flag("metrics/serviceMonitor/enabled"),
         "metrics.serviceMonitor (none is made)");
-    add(is_set(spec, "jwksKeyRef"),
-        "jwksKeyRef (slurmctld takes tokens of jwtKeyRef only)");
     return found;
 }
 

@@ -9,7 +9,6 @@ import json
 import pathlib
 import re
 import sys
-import tempfile
 import time
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -25,133 +24,20 @@ beside.up("1.36", "--nodes", "0", "--operator")
 
 import agent_conf
 import bed
+import helm_cluster
 import slinky
 import slurmctld
 import slurmd_pods
+import tokens
 from charts import helm, refused
+from helm_cluster import (
+    CLUSTER, FINALLY, FROM, IMAGE, OPERATOR, OPS, POD, SLURM, TAG, VALUES, condition,
+    ended, get, idle, inside, kubectl, leaders, namespace, operators, page, sbatch,
+    state_of, terminating, wait_idle, wait_nothing_terminating, wait_serves,
+    wait_state, with_values, workers)
 from tap import case, check, equal, run, wait_for
 
-OPERATOR = charts.CHARTS / "slurmk8s-operator"
-CLUSTER = charts.CHARTS / "slurm-cluster"
-OPS, SLURM, WORKERS = "slurmk8s-operator", "slurm", "workers"  # namespaces
-POD = "slurm-controller-0"
-FROM, TAG = "registry.example.com/slurm", "26.05"
-IMAGES = ("slurmctld", "slurmd", "slurmk8sd", "slurmk8s-operator")
-IMAGE = ("--set", f"operator.image.repository={FROM}/slurmk8s-operator,"
-         f"operator.image.tag={TAG}")
-MERGE = "application/merge-patch+json"
-FINALLY = 60  # seconds after which nothing may be Terminating
-
-VALUES = {
-    "images": {"repository": FROM, "tag": TAG},
-    "nodesetDefaults": {"slurmd": {"resources": {
-        "requests": {"cpu": "300m", "memory": "200Mi"}}}},
-    "nodesets": {"w": {"replicas": 2}}}
-
-
-def with_values(values):
-    """Options for a file of these values, which stays until the program ends."""
-    file = tempfile.NamedTemporaryFile("w", suffix=".json", dir=bed.SANDBOX)
-    json.dump(values, file)
-    file.flush()
-    FILES.append(file)
-    return ["-f", file.name]
-
-
-FILES = []
-
-
-def kubectl(*words, **options):
-    return bed.run("kubectl", *words, **options)
-
-
-def get(path):
-    try:
-        return bed.api("GET", path)
-    except bed.ApiError as error:
-        if error.status != 404:
-            raise
-        return None
-
-
-def name_images():
-    """The sandbox's own images by the names that a registry would give them."""
-    text = "".join(f"  image: {FROM}/{name}:{TAG}\n" for name in IMAGES)
-    said = bed.run(str(TOP / "contribs/sandbox/ctl"), "name-images", stdin=text)
-    equal(sorted(said.split()), sorted(set(re.findall(r"image: (\S+)", text))), said)
-
-
-def namespace(name, labels=None):
-    """A namespace whose Pods meet a standard."""
-    slinky.namespace(name, labels)
-
-
-def objects(ns, plural, name=""):
-    return f"{slinky.API}/namespaces/{ns}/{plural}" + (f"/{name}" if name else "")
-
-
-def condition(ns, plural, name, kind):
-    found = (get(objects(ns, plural, name)) or {}).get("status", {})
-    return next((c for c in found.get("conditions", []) if c["type"] == kind), {})
-
-
-def workers(ns):
-    return {pod["metadata"]["name"]: pod for pod in bed.pods(ns)
-            if pod["metadata"]["labels"].get("app.kubernetes.io/name") == "slurmd"}
-
-
-def inside(*words, **options):
-    """A command in the Pod of slurmctld, as its user."""
-    return kubectl("exec", "-n", SLURM, POD, "-c", "slurmctld", "--", *words,
-                   **options).strip()
-
-
-def idle():
-    return inside("sinfo", "-hN", "-t", "idle", "-o", "%N", check=False).split()
-
-
-def wait_idle(*names):
-    wait_for(f"{names} to be idle", lambda: set(names) <= set(idle()), 120)
-
-
-def sbatch(script, *words):
-    return inside("sbatch", "--parsable", "-D", "/tmp", "-o", "none", "-n1", "-t",
-                  "20", *words, "--wrap", script)
-
-
-def state_of(job):
-    said = inside("scontrol", "show", "job", job, "--json", check=False)
-    return json.loads(said)["jobs"][0] if said.startswith("{") else {}
-
-
-def wait_state(job, state):
-    wait_for(f"job {job} to be {state}", lambda: state_of(job).get("job_state")
-             == [state], 90)
-
-
-def wait_serves():
-    wait_for("slurmctld's Pod", lambda: condition(
-        SLURM, "controllers", "slurm", "Available").get("status") == "True", 120)
-    wait_for("slurmctld to answer",
-             lambda: "UP" in inside("scontrol", "ping", check=False), 60)
-
-
-def operators():
-    """Its Pods that are ready and stay."""
-    return [pod["metadata"]["name"] for pod in bed.pods(OPS)
-            if "deletionTimestamp" not in pod["metadata"] and any(
-                c["type"] == "Ready" and c["status"] == "True"
-                for c in pod["status"].get("conditions", []))]
-
-
-def page(pod, name):
-    return kubectl("get", "--raw", f"/api/v1/namespaces/{OPS}/pods/{pod}:6830/proxy"
-                   f"/{name}", check=False)
-
-
-def leaders():
-    return [pod for pod in operators()
-            if "slurmk8s_operator_leader 1" in page(pod, "metrics")]
+WORKERS = "workers"  # a namespace
 
 
 def keys():
@@ -160,35 +46,12 @@ def keys():
             for name in ("slurm", "jwt")}
 
 
-def terminating():
-    """What of ours is being deleted, in all namespaces."""
-    found = [f"{kind} {one['metadata']['namespace']}/{one['metadata']['name']}"
-             for kind, path in (("Pod", "/api/v1/pods"),
-                                *((kind, f"{slinky.API}/{plural}")
-                                  for kind, plural in slinky.PLURALS.items()))
-             for one in (get(path) or {"items": []})["items"]
-             if "deletionTimestamp" in one["metadata"]]
-    return found + [one["metadata"]["name"]
-                    for one in bed.api("GET", "/api/v1/namespaces")["items"]
-                    if "deletionTimestamp" in one["metadata"]]
-
-
-def wait_nothing_terminating():
-    began = time.monotonic()
-    wait_for("nothing to be Terminating", lambda: not terminating(), FINALLY)
-    print(f"# nothing is Terminating after {time.monotonic() - began:.1f} s")
-
-
 @case
 def operator():
     """helm install brings the definitions and an operator that is ready, in a
     namespace of the standard "restricted", with the rights of contribs/operator"""
-    name_images()
-    namespace(OPS, {"pod-security.kubernetes.io/enforce": "restricted"})
-    said = helm("install", "slurmk8s-operator", OPERATOR, "-n", OPS, *IMAGE, "--wait",
-                "--timeout", "3m")
+    said = helm_cluster.install_operator()
     check("serves all namespaces" in said, said)
-    wait_for("one that leads", lambda: len(leaders()) == 1, 60)
     (pod,) = operators()
     equal(page(pod, "healthz").strip(), "ok", "healthz")
     for plural in slinky.PLURALS.values():
@@ -286,8 +149,7 @@ def upgraded():
     wait_state(job, "RUNNING")
     kubectl("exec", "-n", SLURM, "slurm-worker-w-0", "--", "touch", "/tmp/go")
     wait_state(job, "FAILED")
-    equal((state_of(job)["exit_code"]["return_code"]["number"],
-           state_of(job)["restart_cnt"]), (5, 0), "exit code and restarts")
+    equal(ended(job), (["FAILED"], 5, 0), "the job")
     equal(list(workers(SLURM)), ["slurm-worker-w-0"], "workers")
     wait_idle("w-0")
     job = sbatch("true", "-W")
@@ -317,6 +179,37 @@ def more_nodesets():
     wait_for("big to be gone", lambda: not any("big" in name
                                                for name in workers(SLURM)), 120)
     wait_nothing_terminating()
+
+
+def squeue_with(token):
+    """What squeue says to somebody who has nothing but this token."""
+    return inside("env", f"SLURM_JWT={token}", "squeue", "-h", check=False)
+
+
+@case
+def tokens_of_others():
+    """tokens that an identity provider has signed are taken, and no others"""
+    ours, other = tokens.Provider(), tokens.Provider()
+    bed.api("POST", f"/api/v1/namespaces/{SLURM}/configmaps", {
+        "metadata": {"name": "ids"}, "data": {"jwks.json": ours.keys()}})
+    values = {**VALUES, "jwksKeys": {"enabled": True, "configMapRef": {
+        "name": "ids"}}}
+    helm("upgrade", "slurm", CLUSTER, "-n", SLURM, *with_values(values))
+    wait_for("slurm.conf", lambda: "jwks=/etc/slurm/jwks.json" in inside(
+        "scontrol", "show", "config", check=False), 180)
+    wait_serves()
+    equal(squeue_with(ours.token("slurm")), "", "with a token of the provider")
+    for name, token in (("another key", other.token("slurm")),
+                        ("an old one", ours.token("slurm", -60))):
+        check("error" in squeue_with(token), f"{name} is taken")
+    bed.api("PATCH", f"/api/v1/namespaces/{SLURM}/configmaps/ids",
+            {"data": {"jwks.json": other.keys()}}, "application/merge-patch+json")
+    wait_for("the other key", lambda: squeue_with(other.token("slurm")) == "", 180, 2)
+    check("error" in squeue_with(ours.token("slurm")), "the first key")
+    helm("upgrade", "slurm", CLUSTER, "-n", SLURM, *with_values(VALUES))
+    wait_for("the keys to be gone", lambda: "jwks" not in inside(
+        "scontrol", "show", "config", check=False), 180)
+    wait_serves()
 
 
 def own_srun(partition, nodes):
@@ -396,9 +289,7 @@ def uninstalled():
     wait_serves()
     wait_idle("w-0", "w-1")
     equal(keys(), before, "keys")
-    found = state_of(job)
-    equal((found["job_state"], found["exit_code"]["return_code"]["number"],
-           found["restart_cnt"]), (["FAILED"], 6, 0), "the job")
+    equal(ended(job), (["FAILED"], 6, 0), "the job")
 
 
 @case
@@ -441,14 +332,4 @@ def gone():
     slinky.undefine()
 
 
-def last_words():
-    said = [kubectl("logs", "-n", OPS, "-l", "app.kubernetes.io/name="
-                    "slurmk8s-operator", "--tail=15", check=False)]
-    for container in ("slurmctld", "slurmk8sd"):
-        said.append(kubectl("logs", "-n", SLURM, POD, "-c", container, "--tail=15",
-                            check=False))
-    said.append(kubectl("get", "pods", "-A", "-o", "wide", check=False))
-    return "\n".join([*said, bed.log("slurmk8sd")])
-
-
-run(after_failure=last_words)
+run(after_failure=helm_cluster.last_words)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The Helm chart, as far as it can be judged without Helm: it is what
 contribs/helm/generate makes of contribs/kubernetes, and what is written by hand
-fits to that. tests/long/26-chart.t installs it."""
+fits to that; and, where the cache has Helm, whose account it renders.
+tests/long/26-chart.t installs it."""
 import json
 import pathlib
 import re
@@ -13,7 +14,8 @@ import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(TOP / "tests/lib"))
-from tap import case, check, equal, run
+import charts
+from tap import Skip, case, check, equal, run
 
 HELM = TOP / "contribs/helm"
 CHART = HELM / "slurm-k8s-bridge"
@@ -128,6 +130,12 @@ def unexpected():
     refuses(components / "strict-nodes/policy-strict-nodes.yaml",
             "['system:serviceaccount:kube-system:daemon-set-controller']",
             "variables.nobody", "is there 0 times")
+    refuses(components / "owners/clusterrolebinding.yaml",
+            "- kind: ServiceAccount\n  name: slurmk8sd",
+            "- name: slurmk8sd\n  kind: ServiceAccount", "is there 0 times")
+    agent = "system:serviceaccount:slurm-k8s-bridge:slurmk8sd"
+    refuses(components / "volumes/policy-agent-claims.yaml", f"'{agent}'",
+            f'"{agent}"', "the agent's account in another form")
     refuses(TOP / "contribs/operator/crds/tokens.yaml", "kind: Token",
             "kind: {{Token}}", "Helm would take {{ for its own")
     refuses(components / "sbatch/policy-batch-pods.yaml", "['slurm-jobs']",
@@ -178,11 +186,72 @@ def hostile_names():
         check(users.search(good), good)
     for bad in ("", "a'", "a']||true||['", 'a"', "a\\", "a b", "a\nb", "a\tb"):
         check(not users.search(bad), repr(bad))
+    accounts = re.compile(
+        schema()["properties"]["agent"]["properties"]["serviceAccount"]["pattern"])
     for bad in ("", "a'", "A", "a b", "a\\", "-a", "a-", "a\nb", "{{.}}", "a: b"):
         check(not schedulers.search(bad), repr(bad))
+        check(not accounts.search(bad), repr(bad))
         check(not namespaces.search(bad), repr(bad))
     for good in ("slurm", "slurm-bridge-scheduler", "my.scheduler2"):
         check(schedulers.search(good), good)
+
+
+ACCOUNT = "$.Values.agent.serviceAccount"
+PLACE = "$.Values.agent.namespace"
+
+
+@case
+def whose_rights():
+    """whoever gets a right, and whoever a policy knows, is the account of the values"""
+    text = "".join(path.read_text() for path in CHART.glob("templates/*.yaml"))
+    subjects = re.findall(
+        r"^- kind: ServiceAccount\n  name: (.*)\n  namespace: (.*)$", text, re.M)
+    check(len(subjects) > 8, subjects)
+    equal(set(subjects), {(f"{{{{ quote {ACCOUNT} }}}}", f"{{{{ quote {PLACE} }}}}")},
+          "subjects of bindings")
+    users = [user for user in re.findall(r"'system:serviceaccount:([^']+)'", text)
+             if not user.startswith("kube-system:")]
+    check(len(users) > 8, users)
+    equal(set(users), {f"{{{{ {PLACE} }}}}:{{{{ {ACCOUNT} }}}}"}, "users in policies")
+
+
+def rendered(*options):
+    missing = charts.why_not(build=False)
+    if missing:
+        raise Skip("no Helm: " + missing)
+    return charts.helm("template", *template(*options))
+
+
+def template(*options):
+    return ("slurm-k8s-bridge", CHART, "--namespace", "default", "--kube-version",
+            "1.36", "--skip-tests", *options)
+
+
+@case
+def another_account():
+    """of an account in another namespace the chart makes neither, nor rights there;
+    all else is that account's. In its own namespace it makes the account, whatever
+    its name is"""
+    text = rendered("--set", "agent.namespace=slurm,agent.serviceAccount="
+                    "slurm-controller,components.sbatchAttach=true")
+    for foreign in ("namespace: slurm-k8s-bridge", 'namespace: "slurm-k8s-bridge"',
+                    ":slurmk8sd'", "serviceaccounts/token]\n  resourceNames",
+                    "\nkind: ServiceAccount\n"):
+        check(foreign not in text, f"{foreign} is in {text}")
+    check("'system:serviceaccount:slurm:slurm-controller'" in text, text)
+    equal(set(re.findall(r"^- kind: ServiceAccount\n  name: (.*)\n  namespace: (.*)$",
+                         text, re.M)), {('"slurm-controller"', '"slurm"')}, "subjects")
+    namespaces = r"^kind: Namespace\nmetadata:\n  name: (.*)$"
+    equal(re.findall(namespaces, text, re.M), ["slurm-jobs"], "namespaces")
+    text = rendered("--set", "agent.serviceAccount=other")
+    equal(sorted(re.findall(namespaces, text, re.M)),
+          ["slurm-jobs", "slurm-k8s-bridge"], "namespaces")
+    for line in ("kind: ServiceAccount\nmetadata:\n  name: \"other\"\n",
+                 "  resourceNames: [\"other\"]\n",
+                 "'system:serviceaccount:slurm-k8s-bridge:other'"):
+        check(line in text, f"{line} is not in {text}")
+    for wrong in ("agent.serviceAccount=a'", "agent.namespace=A", "agent.name=a"):
+        charts.refused("agent", "template", *template("--set", wrong))
 
 
 @case

@@ -308,6 +308,29 @@ def external():
          "controller.externalConfig.host=ctl")
 
 
+@case
+def bridge_inside():
+    """the bridge is two annotations of the Controller, with the plugins that it
+    needs; without it there is none of them, whatever its lines are"""
+    lines = r'"conf":"DefaultUser=alice\nMaxGangSize=8\n"'
+    for options in ((), ("--set-json", f"controller.bridge={{{lines}}}")):
+        text = cluster(*options)["Controller", "slurm"]
+        for name in ("bridge", "k8s-conf", "plugins"):
+            check(f"slurmk8s/{name}" not in text, text)
+    on = '"enabled":true'
+    text = cluster("--set-json", f"controller.bridge={{{on},{lines}}}")[
+        "Controller", "slurm"]
+    for line in ('slurmk8s/bridge: "true"\n', 'slurmk8s/plugins: "true"\n'):
+        check(line in text, text)
+    check(re.search(r"slurmk8s/k8s-conf: \|\n +DefaultUser=alice\n +MaxGangSize=8\n",
+                    text), text)
+    text = cluster("--set", "controller.bridge.enabled=true")["Controller", "slurm"]
+    check("slurmk8s/bridge" in text and "slurmk8s/k8s-conf" not in text, text)
+    says("controller.bridge: the agent of an external slurmctld", "--set",
+         "controller.bridge.enabled=true,controller.external=true,"
+         "controller.externalConfig.host=ctl,slurmKey.secretRef.name=key")
+
+
 def says(words, *options, chart=CLUSTER, images=IMAGES):
     refused(words, "template", "slurm", chart, *KUBE, *images, *options)
 
@@ -318,7 +341,7 @@ def refuses():
     cluster()  # skips without Helm
     for value, words in (
             ("prologScriptRefs[0].names=b", "'names' not allowed"),
-            ("jwksKeys.enabled=true", "jwksKeys.enabled: not served yet"),
+            ("jwksKeys.enabled=true", "jwksKeys.configMapRef.name is empty"),
             ("priorityClass.create=true", "nothing outside of its namespace"),
             ("priorityClass.enabled=true", "priorityClass.name is empty"),
             ("controller.ha.enabled=true", "controller.ha: not served"),
@@ -330,6 +353,7 @@ def refuses():
             ("nodesets.w.replicas=-1", "minimum"),
             ("nodesets.A=null", "does not match pattern"),
             ("controller.slurmctd.image=x", "'slurmctd' not allowed"),
+            ("controller.bridge.enable=true", "'enable' not allowed"),
             ("replicas=2", "'replicas' not allowed")):
         says(words, "--set", value)
     says("no image is known", images=())

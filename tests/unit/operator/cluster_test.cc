@@ -89,7 +89,8 @@ TEST_CASE("changes of conditions are told as Events")
                 text += (told.warning ? "!" : "") + told.reason + " ";
         return text;
     };
-    CHECK(events() == "Accepted Served AvailableNot Agent ConfigAppliedNot ");
+    CHECK(events() ==
+          "Accepted Served AvailableNot Updated Agent ConfigAppliedNot ");
     make(known, decided(known));
     for (const Step &step : decided(known))
         if (step.is_report)
@@ -270,6 +271,41 @@ TEST_CASE("slurmdbd: one at a time, and no password in its files")
                         "StorageUser=u\nStorageLoc=slurm_acct_db\n"));
     CHECK_FALSE(conf.contains("StoragePass"));
     CHECK(conf.ends_with("# extraConf\nDebugLevel=debug\n"));
+}
+
+TEST_CASE("slurmdbd takes tokens of an identity provider, and starts again for "
+          "other keys")
+{
+    Unserved accounting = unserved_from(json(R"({"kind": "Accounting",
+        "metadata": {"namespace": "ns", "name": "db", "uid": "a-uid"},
+        "spec": {"slurmKeyRef": {"name": "keys", "key": "slurm.key"},
+        "jwtKeyRef": {"name": "jwts", "key": "jwt.key"},
+        "jwksKeyRef": {"name": "ids", "key": "k"},
+        "slurmdbd": {"image": "dbd"}, "storageConfig": {"host": "mariadb",
+        "passwordKeyRef": {"name": "secret", "key": "password"}}}})"));
+    CHECK(slurmdbd_conf(accounting).contains("jwks=/etc/slurm/jwks.json\n"));
+    Known known;
+    auto hash = [&] {
+        Json made = body_of(decide_accounting(known, accounting, {}, now),
+                            "apply Deployment db-accounting");
+        CHECK(made.at("spec/template/spec")
+                  .dump()
+                  .contains(R"({"configMap":{"name":"ids","items":[{"key":"k",)"
+                            R"("path":"jwks.json"}]}})"));
+        CHECK(made.at("spec/template/spec/initContainers")
+                  .dump()
+                  .contains("/mnt/slurm/jwks.json"));
+        return made.at("spec/template/metadata/annotations")
+            .member("slurmk8s/config-hash")
+            .text();
+    };
+    FileMap ids;
+    ids.meta.key = {"ns", "ids"};
+    ids.texts = {{"k", "one"}};
+    known.file_maps[ids.meta.key] = ids;
+    std::string before = hash();
+    known.file_maps[ids.meta.key].texts["k"] = "two";
+    CHECK(hash() != before);
 }
 
 TEST_CASE("what no slurmctld can be made of gets none, and a sentence")

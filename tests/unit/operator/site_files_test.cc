@@ -59,6 +59,29 @@ TEST_CASE("files by reference are copied, scripts are named in slurm.conf")
                          "\n# extraConf\nKillWait=47\n"));
 }
 
+TEST_CASE("the keys of an identity provider are a file that slurm.conf names")
+{
+    Known known = with(inside(R"(, "jwksKeyRef": {"name": "ids",
+        "key": "keys"})",
+                              held));
+    CHECK(names_files(known.controllers.begin()->second));
+    known.file_namespaces.insert("ns");
+    CHECK(configuration_in(known).problem.contains("jwksKeyRef"));
+    give(known, "ids", {{"other", "{}"}});
+    CHECK(configuration_in(known).problem.contains("\"keys\""));
+    give(known, "ids", {{"keys", R"({"keys":[]})"}});
+    Configuration made = configuration_in(known);
+    CHECK(made.problem == "");
+    CHECK(made.texts.at("jwks.json") == R"({"keys":[]})");
+    CHECK(made.texts.at("slurm.conf")
+              .contains("\nAuthAltParameters=jwt_key=/etc/slurm/jwt.key,"
+                        "jwks=/etc/slurm/jwks.json\n"));
+    give(known, "ids", {{"keys", R"({"keys":[{}]})"}});
+    CHECK(configuration_in(known).hash != made.hash);
+    CHECK_FALSE(
+        configuration_in(complete()).texts.at("slurm.conf").contains("jwks"));
+}
+
 TEST_CASE("a change of any file is another configuration")
 {
     Known known = complete();

@@ -83,6 +83,7 @@ TEST_CASE("a trial has nothing of the one that serves, and no database")
     CHECK(pod.items("containers").size() == 1);
     Json data = body_of(steps, "apply ConfigMap " + name).at("data");
     std::string conf = data.member("slurm.conf").text();
+    CHECK(conf.contains("SlurmctldHost=slurm-controller-0(127.0.0.1)\n"));
     CHECK(conf.ends_with("\n# extraConf\n\nPartitionName=q  Nodes=w\n"));
     CHECK(data.member("slurm.key").text().size() > 32);
     CHECK(data.member("jwt.key").text().size() > 32);

@@ -10,6 +10,12 @@
 '{{ join "', '" .Values.schedulerNames }}'
 {{- end }}
 
+{{- /* "true" where the agent's account is in the chart's own namespace: then it makes
+both. Elsewhere others do. */}}
+{{- define "slurm-k8s-bridge.own" -}}
+{{- if eq .Values.agent.namespace "slurm-k8s-bridge" }}true{{ end }}
+{{- end }}
+
 {{- /* MutatingAdmissionPolicy is v1 from Kubernetes 1.36 on. */}}
 {{- define "slurm-k8s-bridge.mutating" -}}
 {{- if semverCompare "<1.36.0-0" .Capabilities.KubeVersion.Version -}}
