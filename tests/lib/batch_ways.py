@@ -77,10 +77,18 @@ def _of_environment(way, name, value):
     return value
 
 
+# A batch step whose script has just ended is still asked to stop when the job's end
+# reaches slurmd first, and then writes this into the job's output. It is chance.
+LATE_SIGNAL = re.compile(r"\[[-0-9T:.]+\] error: _handle_signal_container: failed "
+                         r"signal [0-9]+ pid [0-9]+ StepId=\S+ No such process\n")
+
+
 def _facts_of_text(way, text):
     """Lines "env NAME=VALUE" and their kin are facts of their own."""
     facts, rest = {}, []
     for line in text.splitlines(True):
+        if LATE_SIGNAL.fullmatch(line):
+            continue
         known = re.fullmatch(r"((?:env|process|limit) [^=]+)=(.*)\n", line)
         if known:
             name, value = known.groups()
