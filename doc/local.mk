@@ -23,6 +23,7 @@ dist_admindoc_DATA = \
 	doc/admin/helm.md \
 	doc/admin/install.md \
 	doc/admin/migrate-from-slurm-bridge.md \
+	doc/admin/migrate-from-slurm-operator.md \
 	doc/admin/operate.md \
 	doc/admin/packages.md \
 	doc/admin/sbatch.md \

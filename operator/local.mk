@@ -13,7 +13,9 @@ operator_decide_sources = \
 	operator/decide/decide.cc operator/decide/decide.h \
 	operator/decide/decide_others.cc \
 	operator/decide/ending.cc operator/decide/ending.h \
+	operator/decide/gres_order.cc operator/decide/gres_order.h \
 	operator/decide/json_merge.cc operator/decide/json_merge.h \
+	operator/decide/jwks.cc operator/decide/jwks.h \
 	operator/decide/k8s_conf.cc operator/decide/k8s_conf.h \
 	operator/decide/made.cc operator/decide/made.h \
 	operator/decide/metadata.cc operator/decide/metadata.h \

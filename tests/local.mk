@@ -279,7 +279,9 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/operator/claims_test.cc \
 	tests/unit/operator/cluster_test.cc \
 	tests/unit/operator/decide_test.cc \
+	tests/unit/operator/gres_order_test.cc \
 	tests/unit/operator/json_merge_test.cc \
+	tests/unit/operator/jwks_test.cc \
 	tests/unit/operator/k8s_conf_test.cc \
 	tests/unit/operator/leader_test.cc \
 	tests/unit/operator/left_test.cc \

@@ -83,8 +83,6 @@ inline constexpr char k8s_conf_annotation[] = "slurmk8s/k8s-conf";
 // its ConfigMap: the largest MaxNodeCount, and the partitions of NodeSets, that
 // slurm.conf has had. On its Pods: the hash of their files.
 inline constexpr char applied_annotation[] = "slurmk8s/applied";
-// On a StatefulSet or Deployment of that kind: the image of the daemon.
-inline constexpr char image_annotation[] = "slurmk8s/image";
 inline constexpr char max_nodes_annotation[] = "slurmk8s/max-node-count";
 inline constexpr char partitions_annotation[] = "slurmk8s/partitions";
 inline constexpr char config_hash_annotation[] = "slurmk8s/config-hash";

@@ -2,7 +2,7 @@
 #include "operator/daemon/owner.h"
 
 #include "common/base/log.h"
-#include "operator/decide/daemon_pod.h"
+#include "operator/decide/jwks.h"
 #include "operator/decide/site_files.h"
 
 #include <algorithm>
@@ -139,7 +139,7 @@ void Owner::round()
         if (!controller.external && names_files(controller))
             parts_.watches.watch_files(key.ns);
     for (const auto &[key, object] : known.unserved)
-        if (!jwks_ref(object.spec).map.empty())
+        if (names_jwks(object.spec))
             parts_.watches.watch_files(object.meta.key.ns);
     for (const auto &[key, controller] : known.controllers)
         look_at("Controller", controller.meta, [&](const Failures &before) {

@@ -3,8 +3,10 @@
 
 #include "common/base/stable_hash.h"
 #include "common/contract/worker_names.h"
+#include "operator/decide/configuration.h"
 #include "operator/decide/daemon_pod.h"
 #include "operator/decide/json_merge.h"
+#include "operator/decide/jwks.h"
 #include "operator/decide/made.h"
 #include "operator/decide/metadata.h"
 #include "operator/decide/names.h"
@@ -18,7 +20,7 @@ namespace bridge::slinky {
 
 namespace {
 
-constexpr char slurmdbd[] = "slurmdbd"; // container, port, and app
+constexpr const char *slurmdbd = slurmdbd_app; // container and port, too
 constexpr std::int64_t slurmdbd_port = 6819;
 constexpr std::int64_t mysql_port = 3306;
 
@@ -35,15 +37,22 @@ TextMap labels_of(const Unserved &accounting)
     return labels;
 }
 
-Wanted config_map(const Unserved &accounting)
+// What slurmdbd reads at its start only.
+TextMap files_of(const Unserved &accounting, const Jwks &jwks)
 {
-    auto data =
-        JsonValue::object({{"slurmdbd.conf", slurmdbd_conf(accounting)}});
+    TextMap files{{"slurmdbd.conf", slurmdbd_conf(accounting)}};
+    if (jwks.named)
+        files[jwks_file] = jwks.text;
+    return files;
+}
+
+Wanted config_map(const Unserved &accounting, const TextMap &files)
+{
     return {"ConfigMap",
             accounting_name(accounting),
             labels_of(accounting),
             {},
-            {{"data", data.dump()}}};
+            file_members(files, {})};
 }
 
 Wanted service(const Unserved &accounting)
@@ -75,7 +84,7 @@ std::string copy_container(const Unserved &accounting)
                              "/mnt/slurm/slurmdbd.conf",
                              "/mnt/slurm/slurm.key",
                              "/mnt/slurm/jwt.key"};
-    if (!jwks_ref(accounting.spec).map.empty())
+    if (names_jwks(accounting.spec))
         command.push_back(std::string("/mnt/slurm/") + jwks_file);
     auto ours = JsonValue::object(
         {{"name", "files"},
@@ -114,21 +123,11 @@ std::string slurmdbd_container(const Unserved &accounting)
     return container_json(slurmdbd, ours, accounting.spec.at("slurmdbd"));
 }
 
-JsonValue jwks_source(const FileRef &ref)
+std::string hash_of(const TextMap &files)
 {
-    auto item = JsonValue::object({{"key", ref.file}, {"path", jwks_file}});
-    auto map = JsonValue::object(
-        {{"name", ref.map}, {"items", JsonValue::array({std::move(item)})}});
-    return JsonValue::object({{"configMap", std::move(map)}});
-}
-
-// Of what slurmdbd reads at its start only.
-std::string hash_of_files(const Known &known, const Unserved &accounting)
-{
-    std::string all = slurmdbd_conf(accounting);
-    if (const std::string *jwks =
-            jwks_text(known, accounting.meta.key.ns, accounting.spec))
-        all += *jwks;
+    std::string all;
+    for (const auto &[name, text] : files)
+        all += std::format("{} {}\n{}", name, text.size(), text);
     return std::format("{:016x}", stable_hash(all));
 }
 
@@ -139,8 +138,6 @@ std::string pod_spec(const Unserved &accounting)
           JsonValue::object({{"name", accounting_name(accounting)}})}})};
     for (JsonValue &source : key_sources(accounting.spec))
         sources.push_back(std::move(source));
-    if (FileRef ref = jwks_ref(accounting.spec); !ref.map.empty())
-        sources.push_back(jwks_source(ref));
     auto files = JsonValue::object(
         {{"name", "files"},
          {"projected",
@@ -162,13 +159,13 @@ std::string pod_spec(const Unserved &accounting)
 }
 
 // Two slurmdbds of different releases on one database would be one too many.
-Wanted deployment(const Known &known, const Unserved &accounting)
+Wanted deployment(const Unserved &accounting, const TextMap &files)
 {
     auto selector = JsonValue::object(
         {{"matchLabels", texts_json(selector_labels(accounting))}});
     auto metadata = daemon_metadata(
         accounting.spec.at("template/metadata"), labels_of(accounting),
-        {{names::config_hash_annotation, hash_of_files(known, accounting)},
+        {{names::config_hash_annotation, hash_of(files)},
          {"kubectl.kubernetes.io/default-container", slurmdbd}});
     std::string spec = json_object(
         {{"replicas", "1"},
@@ -180,11 +177,11 @@ Wanted deployment(const Known &known, const Unserved &accounting)
     return {"Deployment",
             accounting_name(accounting),
             labels_of(accounting),
-            {{names::image_annotation, accounting.spec.text("slurmdbd/image")}},
+            {},
             {{"spec", std::move(spec)}}};
 }
 
-std::string problem_of(const Unserved &accounting)
+std::string problem_of(const Unserved &accounting, const Jwks &jwks)
 {
     if (!is_host_label(accounting_name(accounting)))
         return "The Service \"" + accounting_name(accounting) +
@@ -198,6 +195,8 @@ std::string problem_of(const Unserved &accounting)
         return "storageConfig.passwordKeyRef has to name a Secret.";
     if (accounting.spec.flag("template/spec/hostNetwork"))
         return "template.spec.hostNetwork is not served.";
+    if (jwks.named)
+        return jwks.problem.empty() ? jwks_mistake(jwks.text) : jwks.problem;
     return {};
 }
 
@@ -318,13 +317,17 @@ std::vector<Step> decide_accounting(const Known &known,
                    {{"Served", true, "External",
                      "slurmdbd runs elsewhere: nothing is made for it."}},
                    now);
-    std::string problem = problem_of(accounting);
+    Jwks jwks = jwks_of(known, accounting.meta.key.ns, accounting.spec);
+    if (!jwks.known) // more is done when it is
+        return {};
+    std::string problem = problem_of(accounting, jwks);
+    TextMap files = files_of(accounting, jwks);
     ImageNow image = slurmdbd_image(known, accounting);
     std::vector<Step> steps;
     if (problem.empty())
         for (const Wanted &wanted :
-             {config_map(accounting), service(accounting),
-              deployment(known, with_image(accounting, image))})
+             {config_map(accounting, files), service(accounting),
+              deployment(with_image(accounting, image), files)})
             if (auto step =
                     made_step(known, {"Accounting", accounting.meta}, wanted))
                 steps.push_back(std::move(*step));

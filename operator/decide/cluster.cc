@@ -227,8 +227,8 @@ std::vector<Step> decide_cluster(const Known &known,
     std::string problem = cluster_problem(known, controller);
     if (problem.empty() && !is_held(controller))
         return {hold(controller)};
-    ImageNow image = slurmctld_image(known, controller);
-    Controller allowed = with_image(controller, image);
+    ControllerImages images = controller_images(known, controller);
+    Controller allowed = with_images(controller, images);
     ConfigState config = config_state(known, allowed);
     std::string waits = is_made(known, controller)
                             ? std::string()
@@ -241,7 +241,7 @@ std::vector<Step> decide_cluster(const Known &known,
     std::vector<Said> said{accepted(problem, "A slurmctld can be made of it."),
                            served(controller),
                            available(known, controller, waits),
-                           updated(image.reason),
+                           updated(images.reason),
                            agent_said(known, controller, config),
                            failing(refused(steps, failures))};
     if (problem.empty()) {

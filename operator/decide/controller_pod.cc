@@ -13,7 +13,7 @@ namespace bridge::slinky {
 namespace {
 
 constexpr const char *slurmctld = slurmctld_app; // container and port, too
-constexpr char agent[] = "slurmk8sd";
+constexpr const char *agent = slurmk8sd_app;
 constexpr char state_volume[] = "statesave"; // as slurm-operator names it
 
 constexpr char state_dir[] = "/var/spool/slurmctld";
@@ -302,12 +302,11 @@ Wanted controller_set(const Known &known, const Controller &controller,
          {"template", json_object({{"metadata", metadata.dump()},
                                    {"spec", pod_spec(known, controller)}})},
          {"volumeClaimTemplates", claims(controller)}});
-    return {
-        "StatefulSet",
-        service,
-        controller_labels(controller),
-        {{names::image_annotation, controller.spec.text("slurmctld/image")}},
-        {{"spec", std::move(made)}}};
+    return {"StatefulSet",
+            service,
+            controller_labels(controller),
+            {},
+            {{"spec", std::move(made)}}};
 }
 
 } // namespace bridge::slinky

@@ -3,7 +3,7 @@
 
 #include "common/base/json_text.h"
 #include "operator/decide/json_merge.h"
-#include "operator/decide/made.h"
+#include "operator/decide/jwks.h"
 #include "operator/decide/metadata.h"
 
 #include <utility>
@@ -47,26 +47,10 @@ JsonValue::Array key_sources(const Json &spec)
     return sources;
 }
 
-FileRef jwks_ref(const Json &spec)
-{
-    return {spec.text("jwksKeyRef/name"), spec.text("jwksKeyRef/key")};
-}
-
-const std::string *jwks_text(const Known &known, const std::string &ns,
-                             const Json &spec)
-{
-    FileRef ref = jwks_ref(spec);
-    auto map = known.file_maps.find({ns, ref.map});
-    if (map == known.file_maps.end())
-        return nullptr;
-    auto file = map->second.texts.find(ref.file);
-    return file == map->second.texts.end() ? nullptr : &file->second;
-}
-
 std::string auth_alt_line(const Json &spec)
 {
     std::string line = "AuthAltParameters=jwt_key=/etc/slurm/jwt.key";
-    if (!jwks_ref(spec).map.empty())
+    if (names_jwks(spec))
         line += std::string(",jwks=/etc/slurm/") + jwks_file;
     return line + "\n";
 }

@@ -22,19 +22,6 @@ struct SecretKey {
 };
 SecretKey jwt_key(const Json &spec);
 
-// A JSON Web Key Set: tokens that one of its keys has signed are taken, too. It
-// is in a ConfigMap of the site, which jwksKeyRef names with a file in it; here
-// its name beside slurm.conf.
-inline constexpr char jwks_file[] = "jwks.json";
-struct FileRef {
-    std::string map; // "": there is none
-    std::string file;
-};
-FileRef jwks_ref(const Json &spec);
-// Its text; nullptr if there is none, or if it was not read.
-const std::string *jwks_text(const Known &known, const std::string &ns,
-                             const Json &spec);
-
 // The line of slurm.conf and of slurmdbd.conf that names both kinds of keys of
 // auth/jwt.
 std::string auth_alt_line(const Json &spec);

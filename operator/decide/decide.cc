@@ -5,6 +5,7 @@
 #include "operator/decide/claims.h"
 #include "operator/decide/cluster.h"
 #include "operator/decide/ending.h"
+#include "operator/decide/gres_order.h"
 #include "operator/decide/names.h"
 #include "operator/decide/node_conf.h"
 #include "operator/decide/node_set_status.h"
@@ -218,6 +219,8 @@ void gather(const Known &known, const NodeSet &set,
     if (controller) {
         facts.revision = revision_of(set, *controller);
         facts.held = slurmd_waits(known, *controller, set);
+        if (facts.held.empty())
+            facts.held = gres_waits(known, *controller, set);
     }
     facts.sized = node_conf(set).sized;
     facts.external = controller && controller->external;

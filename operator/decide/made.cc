@@ -55,11 +55,50 @@ bool is_applied(const Made &made, const std::string &hash)
 bool is_changed(const Made &made, const Wanted &wanted)
 {
     Json body = read_own(json_object(wanted.members));
-    TextMap data = body.texts("data");
-    if (wanted.kind == std::string_view("ConfigMap") && made.data != data)
+    if (wanted.kind == std::string_view("ConfigMap") &&
+        (made.data != body.texts("data") ||
+         made.binary_data != body.texts("binaryData")))
         return true;
     auto replicas = body.integer("spec/replicas");
     return replicas && made.replicas != *replicas;
+}
+
+// The files that are not to be there, as a merge patch would remove them.
+JsonValue::Object removal(const TextMap &there, const TextMap &wanted)
+{
+    JsonValue::Object nulls;
+    for (const auto &[name, text] : there)
+        if (!wanted.contains(name))
+            nulls.emplace_back(name, JsonValue());
+    return nulls;
+}
+
+// An object that is applied keeps what others have put into it: slurm-operator,
+// or a user. Nothing is returned if there is no such file.
+std::optional<Step> remove_files(const Made &made, const Wanted &wanted)
+{
+    if (wanted.kind != std::string_view("ConfigMap"))
+        return std::nullopt;
+    Json body = read_own(json_object(wanted.members));
+    auto data = removal(made.data, body.texts("data"));
+    auto binaries = removal(made.binary_data, body.texts("binaryData"));
+    if (data.empty() && binaries.empty())
+        return std::nullopt;
+    auto metadata =
+        JsonValue::object({{"uid", made.meta.uid},
+                           {"resourceVersion", made.meta.version}});
+    auto patch = JsonValue::object({{"metadata", std::move(metadata)}});
+    if (!data.empty())
+        patch.add("data", JsonValue::object(std::move(data)));
+    if (!binaries.empty())
+        patch.add("binaryData", JsonValue::object(std::move(binaries)));
+    std::string what =
+        std::format("remove files of others from ConfigMap {}", wanted.name);
+    return Step{Step::Verb::patch, what, made_path(wanted.kind, made.meta.key),
+                patch.dump(),
+                Told{"Restored", std::format("Removed files from ConfigMap {} "
+                                             "that are not to be there",
+                                             wanted.name)}};
 }
 
 Told told_of(const Wanted &wanted, const Made *made, bool applied)
@@ -91,6 +130,9 @@ std::optional<Step> made_step(const Known &known, const MadeFor &owner,
     bool is_ours = made && is_applied(*made, hash);
     if (is_ours && !made->meta.deleting && !is_changed(*made, wanted))
         return std::nullopt;
+    if (is_ours && !made->meta.deleting)
+        if (auto step = remove_files(*made, wanted))
+            return step;
     TextMap annotations = wanted.annotations;
     annotations[names::applied_annotation] = hash;
     return Step{

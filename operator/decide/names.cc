@@ -100,6 +100,16 @@ std::string node_prefix(const NodeSet &set)
     return hostname.empty() ? set.meta.key.name + "-" : hostname;
 }
 
+std::string slurm_name(const NodeSet &set)
+{
+    std::string hostname = set.spec.text("template/spec/hostname");
+    std::string_view name = hostname;
+    name = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+    name = name.substr(0, name.find_last_not_of('-') + 1);
+    // What no node can have as a name is nothing for slurm.conf either.
+    return is_host_label(name) ? std::string(name) : set.meta.key.name;
+}
+
 std::string node_name(const NodeSet &set, std::uint32_t ordinal)
 {
     return node_prefix(set) + number(set, ordinal);

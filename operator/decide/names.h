@@ -36,6 +36,10 @@ std::string worker_name(const NodeSet &set, std::uint32_t ordinal);
 std::string node_name(const NodeSet &set, std::uint32_t ordinal);
 // The part before the ordinal.
 std::string node_prefix(const NodeSet &set);
+// Its name in slurm.conf, which is a feature of its nodes and the name of its
+// partition, as slurm-operator has it: the prefix without "-", or the name of
+// the NodeSet if template.spec.hostname says nothing.
+std::string slurm_name(const NodeSet &set);
 // Nothing if the Pod's name is none of this NodeSet.
 std::optional<std::uint32_t> ordinal_of(const NodeSet &set,
                                         const std::string &pod);

@@ -4,6 +4,7 @@
 #include "common/base/ascii.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
+#include "operator/decide/names.h"
 
 #include <algorithm>
 #include <cctype>
@@ -112,9 +113,10 @@ NodeConf node_conf(const NodeSet &set)
                           1, mebibytes_down(*memory).value)) +
                       " ";
     made.words += "Port=" + std::to_string(slurmd_port) +
-                  " Feature=" + set.meta.key.name + extra.features + extra.rest;
+                  " Feature=" + slurm_name(set) + extra.features + extra.rest;
     made.sized =
         (cpus_known || has("cpus")) && (memory_known || has("realmemory"));
+    made.gres = has("gres");
     return made;
 }
 

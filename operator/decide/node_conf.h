@@ -14,6 +14,7 @@ struct NodeConf {
     std::string words;   // "CPUs=4 RealMemory=8000 Port=6818 Feature=web"
     std::string problem; // why there is none: a sentence
     bool sized = false;  // it has CPUs and RealMemory
+    bool gres = false;   // it has Gres
 };
 
 NodeConf node_conf(const NodeSet &set);

@@ -235,12 +235,17 @@ KubeNode kube_node_from(const Json &json)
 
 Made made_from(const Json &json)
 {
-    return {json.text("kind"),
-            meta_from(json),
-            json.integer("status/readyReplicas").value_or(0),
-            json.texts("data"),
-            json.integer("spec/replicas").value_or(1),
-            is_settled(json)};
+    Made made;
+    made.kind = json.text("kind");
+    made.meta = meta_from(json);
+    made.ready = json.integer("status/readyReplicas").value_or(0);
+    made.data = json.texts("data");
+    made.binary_data = json.texts("binaryData");
+    for (const Json &one : json.items("spec/template/spec/containers"))
+        made.images[one.text("name")] = one.text("image");
+    made.replicas = json.integer("spec/replicas").value_or(1);
+    made.settled = is_settled(json);
+    return made;
 }
 
 FileMap file_map_from(const Json &json)
@@ -254,6 +259,9 @@ Daemon daemon_from(const Json &json)
     made.meta = meta_from(json);
     made.phase = json.text("status/phase");
     made.lost = !json.text("status/reason").empty();
+    for (const Json &one : json.items("spec/containers"))
+        if (one.text("name") == slurmctld_app)
+            made.image = one.text("image");
     for (const Json &one : json.items("status/containerStatuses"))
         if (one.text("name") == slurmctld_app) {
             made.ready = one.flag("ready");

@@ -127,6 +127,8 @@ struct Made {
     Meta meta;
     std::int64_t ready = 0; // Pods of it that are
     TextMap data;           // of a ConfigMap
+    TextMap binary_data;    // in base64
+    TextMap images;         // in the template of its Pods, by container
     std::int64_t replicas = 1;
     bool settled = false; // all its Pods have the present template, and are
                           // ready
@@ -143,6 +145,7 @@ struct FileMap {
 // configuration. What is said of its container is of slurmctld's.
 struct Daemon {
     Meta meta;
+    std::string image;
     std::string phase;
     bool lost = false; // it ended without its containers' doing: evicted, say
     bool ready = false;
@@ -178,8 +181,10 @@ struct Unserved {
 };
 
 inline constexpr std::int64_t slurmctld_port = 6817;
-// The app labels of Daemons, of which the first is also the container's name.
+// The app labels of Daemons, and names of containers.
 inline constexpr char slurmctld_app[] = "slurmctld";
+inline constexpr char slurmk8sd_app[] = "slurmk8sd"; // a container only
+inline constexpr char slurmdbd_app[] = "slurmdbd";
 inline constexpr char trial_app[] = "slurmctld-trial";
 // The Service of a slurmctld that the operator runs.
 std::string controller_service(const std::string &controller);

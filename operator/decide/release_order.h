@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // In which order the daemons of a cluster get a new release of Slurm: slurmdbd,
-// then slurmctld, then slurmd. Slurm serves older clients, and no newer ones
-// (https://slurm.schedmd.com/upgrades.html). An image is of the release that
-// its tag tells, such as 26.05 of "slurmctld:26.05.1-debian"; one whose tag
-// tells none waits for nobody, and nobody waits for it. Pure.
+// then slurmctld and slurmk8sd beside it, then slurmd. Slurm serves older
+// clients, and no newer ones (https://slurm.schedmd.com/upgrades.html). What
+// runs now is read of the objects that the operator has made. An image is of
+// the release that its tag tells, at its beginning ("26.05.1-debian") or behind
+// "slurm" ("0.1.0-1-slurm26.05.5"); one whose tag tells none waits for nobody,
+// and nobody waits for it. Pure.
 #pragma once
 
 #include "operator/decide/objects.h"
@@ -24,21 +26,30 @@ struct Release {
 
 std::optional<Release> release_of(const std::string &image);
 
-// An image that may run now. reason: why it is not the one that is wished, as a
-// sentence; "": it is.
+// The images that may run now. reason: why these are not those that are wished,
+// as a sentence; "": they are.
 struct ImageNow {
     std::string image;
     std::string reason;
 };
+struct ControllerImages {
+    std::string slurmctld;
+    std::string slurmk8sd; // "": it does not run
+    std::string reason;
+};
 
-// slurmdbd never gets an older release: its database has been converted.
+// slurmdbd and slurmctld never get an older release: what they have saved has
+// been converted.
 ImageNow slurmdbd_image(const Known &known, const Unserved &accounting);
-// slurmctld waits for the slurmdbd that the operator runs for it.
-ImageNow slurmctld_image(const Known &known, const Controller &controller);
+// slurmctld waits for the slurmdbd that the operator runs for it, and slurmk8sd
+// for slurmctld.
+ControllerImages controller_images(const Known &known,
+                                   const Controller &controller);
 
-// The same object, with that image.
+// The same object, with these images.
 Unserved with_image(const Unserved &accounting, const ImageNow &now);
-Controller with_image(const Controller &controller, const ImageNow &now);
+Controller with_images(const Controller &controller,
+                       const ControllerImages &now);
 
 // Why no worker gets the template of the NodeSet yet: a sentence, or "". Of an
 // external Controller nothing is known.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "operator/decide/site_files.h"
 
-#include "operator/decide/daemon_pod.h"
+#include "operator/decide/jwks.h"
 
 #include <format>
 
@@ -54,26 +54,21 @@ void add_files(SiteFiles &made, const Reference &reference,
 // Whatever other files have this name.
 void add_jwks(SiteFiles &made, const Known &known, const Controller &controller)
 {
-    FileRef ref = jwks_ref(controller.spec);
-    if (ref.map.empty())
+    Jwks jwks = jwks_of(known, controller.meta.key.ns, controller.spec);
+    if (!jwks.named)
         return;
-    const std::string *text =
-        jwks_text(known, controller.meta.key.ns, controller.spec);
     made.binaries.erase(jwks_file);
-    if (text)
-        made.texts[jwks_file] = *text;
-    else if (made.problem.empty())
-        made.problem = std::format("There is no ConfigMap \"{}\" with a file "
-                                   "\"{}\" in this namespace, which jwksKeyRef "
-                                   "names.",
-                                   ref.map, ref.file);
+    made.texts[jwks_file] = jwks.text;
+    if (made.problem.empty())
+        made.problem =
+            jwks.problem.empty() ? jwks_mistake(jwks.text) : jwks.problem;
 }
 
 } // namespace
 
 bool names_files(const Controller &controller)
 {
-    if (!jwks_ref(controller.spec).map.empty())
+    if (names_jwks(controller.spec))
         return true;
     for (const Reference &reference : references)
         if (!controller.spec.items(reference.field).empty())

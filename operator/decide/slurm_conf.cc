@@ -8,6 +8,7 @@
 #include "operator/decide/daemon_pod.h"
 #include "operator/decide/k8s_conf.h"
 #include "operator/decide/made.h"
+#include "operator/decide/names.h"
 #include "operator/decide/scale.h"
 
 #include <algorithm>
@@ -105,25 +106,34 @@ std::string scheduling(const Controller &controller)
     return text;
 }
 
-// Each worker has the name of its NodeSet as a feature. A partition without
+// Of its partition, behind a blank.
+std::string options(const NodeSet &set)
+{
+    std::string config = set.spec.text("partition/config");
+    return config.empty() ? config : " " + one_line(std::move(config));
+}
+
+// Each worker has slurm_name() of its NodeSet as a feature. A partition without
 // NodeSet stays: slurmctld does not start with jobs of one that it does not
-// know.
+// know. NodeSets of one slurm_name() share what the first one has.
 std::string partitions(const std::vector<const NodeSet *> &sets,
                        const ConfMemory &memory)
 {
     std::string text;
+    std::set<std::string> seen;
     for (const NodeSet *set : sets)
-        text += std::format("NodeSet={0} Feature={0}\n", set->meta.key.name);
+        if (std::string name = slurm_name(*set); seen.insert(name).second)
+            text += std::format("NodeSet={0} Feature={0}\n", name);
     std::set<std::string> gone(memory.partitions.begin(),
                                memory.partitions.end());
     for (const NodeSet *set : sets) {
-        const std::string &name = set->meta.key.name;
+        std::string name = slurm_name(*set);
         gone.erase(name);
+        if (seen.erase(name) == 0)
+            continue;
         if (has_partition(*set))
-            text +=
-                one_line(std::format("PartitionName={0} Nodes={0} {1}", name,
-                                     set->spec.text("partition/config"))) +
-                "\n";
+            text += std::format("PartitionName={0} Nodes={0}{1}\n", name,
+                                options(*set));
         else if (std::ranges::contains(memory.partitions, name))
             text += std::format("PartitionName={0} Nodes={0} State=INACTIVE\n",
                                 name);
@@ -151,7 +161,7 @@ ConfMemory conf_memory(const Known &known, const Controller &controller)
     }
     for (const NodeSet *set : sets)
         if (has_partition(*set))
-            names.insert(set->meta.key.name);
+            names.insert(slurm_name(*set));
     // Each Node may become an external node.
     std::int64_t others = has_bridge(controller) ? std::ssize(known.nodes) : 0;
     memory.max_nodes = max_nodes(sets, others, memory.max_nodes);

@@ -87,7 +87,8 @@ def condition(ns, plural, name, kind):
 
 def workers(ns):
     return {pod["metadata"]["name"]: pod for pod in bed.pods(ns)
-            if pod["metadata"]["labels"].get("app.kubernetes.io/name") == "slurmd"}
+            if pod["metadata"].get("labels", {}).get("app.kubernetes.io/name") ==
+            "slurmd"}
 
 
 def inside(*words, container="slurmctld", **options):

@@ -28,14 +28,6 @@ def make_nodes(names):
                 raise
 
 
-def without_finalizers():
-    """What an operator that is gone has left behind."""
-    for item in bed.api("GET", f"{slinky.API}/nodesets")["items"]:
-        meta = item["metadata"]
-        bed.api("PATCH", f"{slinky.API}/namespaces/{meta['namespace']}/nodesets/"
-                f"{meta['name']}", {"metadata": {"finalizers": None}}, MERGE)
-
-
 def is_ready(pod):
     return any(c["type"] == "Ready" and c["status"] == "True"
                for c in pod["status"].get("conditions", []))
@@ -232,7 +224,7 @@ class Frame:
     def before_each(self):
         if self.operator is None:
             operator_process.install()
-            without_finalizers()
+            slinky.without_finalizers()
             make_nodes(self.nodes)
             self.operator = operator_process.Operator()
         for place in self.places:

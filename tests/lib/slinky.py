@@ -84,6 +84,16 @@ def namespace(name, labels=None):
              lambda: bed.service_account(name))
 
 
+def without_finalizers(kinds=("NodeSet", "Controller")):
+    """What an operator that is gone has left behind, in all namespaces."""
+    for plural in (PLURALS[kind] for kind in kinds if is_served(PLURALS[kind])):
+        for item in bed.api("GET", f"{API}/{plural}")["items"]:
+            meta = item["metadata"]
+            bed.api("PATCH", f"{API}/namespaces/{meta['namespace']}/{plural}/"
+                    f"{meta['name']}", {"metadata": {"finalizers": None}},
+                    "application/merge-patch+json")
+
+
 def delete_namespace(name):
     try:
         bed.api("DELETE", f"/api/v1/namespaces/{name}", {})

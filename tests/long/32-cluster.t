@@ -17,6 +17,7 @@ beside.up("1.36", "--nodes", "0", "--operator")
 
 import bed
 import slinky
+import tokens
 from operator_process import Operator, install, uninstall
 from real_nodes import FIRST
 from tap import case, check, equal, last_case, run, wait_for
@@ -25,6 +26,7 @@ NAMESPACE = "slurm"  # as the manifests have it
 CORE = f"/api/v1/namespaces/{NAMESPACE}"
 MERGE = "application/merge-patch+json"
 SET, POD = "slurm-worker-slinky", "slurm-controller-0"
+PARTITION = "slinky"  # of its NodeSet, as slurm-operator names it
 IMAGE = "registry.example/slinkyproject/slurmctld:26.05-ubuntu26.04"
 PROTECT = "nodeset.slinky.slurm.net/pod-protect"
 EXTRA = "PartitionName=all Nodes=ALL Default=YES MaxTime=UNLIMITED"
@@ -70,7 +72,8 @@ def scale(replicas):
 
 def workers():
     return {pod["metadata"]["name"]: pod for pod in bed.pods(NAMESPACE)
-            if pod["metadata"]["labels"].get("app.kubernetes.io/name") == "slurmd"}
+            if pod["metadata"].get("labels", {}).get("app.kubernetes.io/name") ==
+            "slurmd"}
 
 
 def hosts():
@@ -277,7 +280,7 @@ def configuration():
             {"spec": {"partition": {"enabled": True, "config": "MaxTime=9"}}},
             MERGE)
     wait_for("the partition", lambda: "MaxTime=00:09:00" in inside(
-        "scontrol", "show", "partition", SET, check=False), 90)
+        "scontrol", "show", "partition", PARTITION, check=False), 90)
     wait_condition("controllers", "slurm", "ConfigApplied", "True")
     wait_serves()
     equal(state_of(job), "RUNNING", "the job")
@@ -390,8 +393,10 @@ def keeper_of_the_state():
             "claimName": f"statesave-{POD}"}}]}})
     wait_for("the Pod keeper", lambda: bed.get("keeper", NAMESPACE)["status"].get(
         "phase") == "Running", 60)
-    yield
-    bed.delete("keeper", NAMESPACE, grace=0)
+    try:
+        yield
+    finally:
+        bed.delete("keeper", NAMESPACE, grace=0)
 
 
 @case
@@ -418,7 +423,8 @@ def state_restored():
     wait_for("slurmctld to be gone", lambda: uid() is None, 60)
     with keeper_of_the_state():
         bed.run("kubectl", "exec", "-i", "-n", NAMESPACE, "keeper", "--", "sh", "-c",
-                "find /state -mindepth 1 -delete; base64 -d | tar -C /state -xf -",
+                "find /state -mindepth 1 -delete; "
+                "base64 -d | tar -C /state --no-overwrite-dir -xf -",
                 stdin=saved)
     replicas("statefulset", "slurm-controller", 1)
     operator.start().leads()
@@ -495,6 +501,55 @@ def full_cluster():
         wait_condition(plural, name, "Served", "False", "not served yet")
 
 
+def slurmdbd_pods():
+    return [p["metadata"]["name"] for p in bed.pods(NAMESPACE)
+            if p["metadata"]["name"].startswith("slurm-accounting-")]
+
+
+def states_with(token):
+    """What slurmdbd says of jobs to somebody who has nothing but this token."""
+    return inside("env", f"SLURM_JWT={token}", "sacct", "-nXPu", "slurm", "-o", "State",
+                  check=False)
+
+
+@case
+def keys_of_others():
+    """slurmdbd takes tokens of an identity provider. While its keys are missing, or are
+    such that slurmdbd would die of them, it stays as it is, and a condition says why"""
+    def accepted(status, words=""):
+        wait_condition("accountings", "slurm", "Accepted", status, words)
+
+    def refer(reference):
+        bed.api("PATCH", path("accountings", "slurm"),
+                {"spec": {"jwksKeyRef": reference}}, MERGE)
+
+    ours, other = tokens.Provider(), tokens.Provider()
+    before = slurmdbd_pods()
+    refer({"name": "ids", "key": "jwks.json"})
+    accepted("False", 'no ConfigMap "ids"')
+    bed.api("POST", f"{CORE}/configmaps", {"metadata": {"name": "ids"},
+                                           "data": {"jwks.json": "{"}})
+    accepted("False", "no JSON")
+    equal(slurmdbd_pods(), before, "Pods of slurmdbd")
+    bed.api("PATCH", f"{CORE}/configmaps/ids", {"data": {"jwks.json": ours.keys()}},
+            MERGE)
+    accepted("True")
+    wait_for("a token of the provider to be taken",
+             lambda: "FAILED" in states_with(ours.token("slurm")), 120, 2)
+    check("FAILED" not in states_with(other.token("slurm")), "another key is taken")
+    bed.api("DELETE", f"{CORE}/configmaps/ids", {})
+    accepted("False", 'no ConfigMap "ids"')
+    (pod,) = slurmdbd_pods()
+    bed.delete(pod, NAMESPACE, grace=0)
+    wait_for("another slurmdbd that has the keys", lambda: pod not in slurmdbd_pods()
+             and "FAILED" in states_with(ours.token("slurm")), 120, 2)
+    refer(None)
+    accepted("True")
+    wait_for("slurmdbd without the keys", lambda: "FAILED" not in states_with(
+        ours.token("slurm")) and "FAILED" in inside(
+            "sacct", "-nXPu", "slurm", "-o", "State", check=False), 120, 2)
+
+
 def on_database(script, **options):
     """A command beside the database, with the options of its clients as $1."""
     return bed.inside("sh", "-c", script, "sh", "--socket=/run/mysqld-pods/mysqld.sock",
@@ -513,9 +568,7 @@ def database_restored():
                        "slurm_acct_db 2> /dev/null")
     stop_operator()
     replicas("deployment", "slurm-accounting", 0)
-    wait_for("slurmdbd to be gone", lambda: not any(
-        p["metadata"]["name"].startswith("slurm-accounting-")
-        for p in bed.pods(NAMESPACE)), 60)
+    wait_for("slurmdbd to be gone", lambda: not slurmdbd_pods(), 60)
     on_database("mariadb --no-defaults $1 -e "
                 "'DROP DATABASE slurm_acct_db; CREATE DATABASE slurm_acct_db'")
     on_database("mariadb --no-defaults $1 slurm_acct_db", stdin=dump)
@@ -532,8 +585,7 @@ def database_restored():
 def slurmdbd_is_away():
     """a later start of slurmctld does not wait for slurmdbd"""
     bed.ctl("stop", "database")
-    pod = next(p["metadata"]["name"] for p in bed.pods(NAMESPACE) if
-               p["metadata"]["name"].startswith("slurm-accounting-"))
+    pod = slurmdbd_pods()[0]
     bed.delete(pod, NAMESPACE, grace=0)
     wait_condition("accountings", "slurm", "Available", "False")
     before = uid()

@@ -169,7 +169,7 @@ def more_nodesets():
     # Two slurmds do not share a Node, whatever NodeSet they are of.
     wait_for("the node", lambda: "big-0" in idle(), 120)
     wait_for("its partition", lambda: inside(
-        "sinfo", "-hp", "slurm-worker-big", "-o", "%N %w", check=False) == "big-0 7",
+        "sinfo", "-hp", "big", "-o", "%N %w", check=False) == "big-0 7",
         120)
     for plural, name in (("loginsets", "slurm-login-l"), ("restapis", "slurm")):
         wait_for(f"a condition of {name}", lambda plural=plural, name=name:
@@ -178,6 +178,46 @@ def more_nodesets():
     helm("upgrade", "slurm", CLUSTER, "-n", SLURM, *with_values(VALUES))
     wait_for("big to be gone", lambda: not any("big" in name
                                                for name in workers(SLURM)), 120)
+    wait_nothing_terminating()
+
+
+@case
+def gres():
+    """a nodeset with GRES: a node has them at its first registration, and jobs get
+    theirs"""
+    files = "".join(f"NodeName=g-[0-9] Name=gpu File=/dev/{file}\n"
+                    for file in ("null", "zero"))
+    values = {**VALUES, "nodesets": {
+        "w": {"replicas": 0}, "g": {"replicas": 1, "extraConfMap": {"Gres": "gpu:2"}}},
+        "controller": {"extraConfMap": {"GresTypes": "gpu"}},
+        "configFiles": {"gres.conf": files}}
+    helm("upgrade", "slurm", CLUSTER, "-n", SLURM, *with_values(values))
+
+    def shown():
+        said = inside("scontrol", "show", "node", "g-0", check=False)
+        return said if "NodeName=g-0" in said else None
+    first = wait_for("the node", shown, 240, 0.5)
+    wait_idle("g-0")
+    now = shown()
+    for said in (first, now):
+        check("Gres=gpu:2" in said, said)
+    check("INVAL" not in now and "DRAIN" not in now, now)
+    equal(inside("srun", "-D", "/tmp", "--gres=gpu:1", "sh", "-c",
+                 "echo $CUDA_VISIBLE_DEVICES"), "0", "the first device")
+    job = sbatch("sleep 300", "--gres=gpu:2")
+    wait_state(job, "RUNNING")
+    waits = sbatch("true", "--gres=gpu:1")
+    wait_for("another job to wait for one", lambda: state_of(waits).get(
+        "state_reason") == "Resources", 60)
+    inside("scancel", job)
+    wait_state(waits, "COMPLETED")
+    check("error" in inside("sbatch", "--gres=gpu:3", "-D", "/tmp", "--wrap", "true",
+                            check=False), "three of two")
+    helm("upgrade", "slurm", CLUSTER, "-n", SLURM, *with_values(VALUES))
+    wait_for("g to be gone", lambda: not any("-g-" in name
+                                             for name in workers(SLURM)), 120)
+    kubectl("scale", "-n", SLURM, "nodeset/slurm-worker-w", "--replicas=1")
+    wait_idle("w-0")
     wait_nothing_terminating()
 
 

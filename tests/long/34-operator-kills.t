@@ -379,7 +379,7 @@ _wanted = {}
 def begin():
     global operator
     operator_process.install()
-    node_sets.without_finalizers()
+    slinky.without_finalizers()
     node_sets.make_nodes(NODES)
     for place in (workers, cluster):
         slinky.namespace(place.namespace)

@@ -123,7 +123,7 @@ def comes():
     """from none to all replicas: each has a Pod and a node that is registered"""
     global operator
     operator_process.install()
-    node_sets.without_finalizers()
+    slinky.without_finalizers()
     node_sets.make_nodes(NODES)
     slinky.namespace(place.namespace)
     agent_conf.edit(lambda text: f"{text}\nWorkerNamespace={place.namespace}\n"

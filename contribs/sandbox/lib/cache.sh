@@ -38,6 +38,9 @@ cache_kubernetes() ( # RELEASE
 cache_kwok() { cached "kwok-$(hash_of "$HERE"/cache/kwok "$HERE"/kwok/go.{mod,sum})" "$HERE/cache/kwok"; }
 cache_coredns() { cached "coredns-$(hash_of "$HERE"/cache/coredns "$HERE"/coredns/{go.mod,go.sum,main.go})" "$HERE/cache/coredns"; }
 cache_helm() { cached "helm-$(hash_of "$HERE"/cache/helm "$HERE"/helm/go.{mod,sum})" "$HERE/cache/helm"; }
+cache_slurm_operator() {
+    cached "slurm-operator-$(hash_of "$HERE"/cache/slurm-operator "$HERE"/slurm-operator/go.{mod,sum})" "$HERE/cache/slurm-operator"
+}
 cache_kube_proxy() { cached "kube-proxy-$(hash_of "$HERE"/cache/kube-proxy "$HERE"/kube-proxy/go.{mod,sum})" "$HERE/cache/kube-proxy"; }
 cache_nftables() {
     cached "nftables-$(hash_of "$HERE"/cache/{debian,debian.packages,nftables})" "$HERE/cache/nftables" "$(cache_debian)"

@@ -102,8 +102,7 @@ def objects():
         found = wait_for(where, lambda where=where: get(where))
         (owner,) = found["metadata"]["ownerReferences"]
         equal(owner["uid"], uid, f"owner of {where}")
-    wait_for("the partition", lambda: "PartitionName=w Nodes=w\n" in
-             conf().replace(" \n", "\n"))
+    wait_for("the partition", lambda: "PartitionName=w Nodes=w\n" in conf())
     check(conf().endswith("\n# extraConf\nKillWait=47\n"), conf())
     wait_for("no trial to be left", lambda: not trials())
     wait_condition("slurm", "Failing", "False")

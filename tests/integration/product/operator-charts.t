@@ -259,6 +259,15 @@ def nodesets():
 
 
 @case
+def partitions():
+    """partitions name nodesets as Slurm knows them, which is as in slurm-operator"""
+    text = cluster("--set-json", 'nodesets={"a":{},"b":{}}', "--set-json",
+                   'partitions={"p":{"enabled":true,"nodesets":["a","b"]}}'
+                   )["Controller", "slurm"]
+    check("PartitionName=p Nodes=a,b\n" in text, text)
+
+
+@case
 def values_of_slurm_conf():
     """a map becomes lines: lists with commas, big numbers in full, YES for true"""
     text = cluster("--set-json", 'controller.extraConfMap={"A":1000000,"B":[1,"x",'

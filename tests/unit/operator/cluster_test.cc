@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "operator/decide/accounting.h"
 #include "operator/decide/cluster.h"
+#include "operator/decide/json_merge.h"
 #include "tests/unit/operator/make_cluster.h"
 
 #include <doctest/doctest.h>
@@ -170,6 +171,57 @@ TEST_CASE("the state of slurmctld is on a claim, as the spec says")
     CHECK(claims(R"(, "persistence": {"enabled": false})") == "[]");
 }
 
+TEST_CASE("a file that others have put into the ConfigMap is removed, once")
+{
+    Known known = with(inside({}, held));
+    settle(known);
+    CHECK(whats(decided(known)) == "");
+    Made &conf = known.made[{"ConfigMap", {"ns", "slurm-config"}}];
+    conf.meta.uid = "conf-uid";
+    conf.meta.version = "9";
+    conf.data["gres.conf"] = "Name=gpu";
+    conf.binary_data["blob"] = "AAEC";
+    auto steps = decided(known);
+    CHECK(whats(steps) == "remove files of others from ConfigMap slurm-config");
+    CHECK(steps.front().verb == Step::Verb::patch);
+    CHECK(steps.front().body ==
+          R"({"metadata":{"uid":"conf-uid","resourceVersion":"9"},)"
+          R"("data":{"gres.conf":null},"binaryData":{"blob":null}})");
+    conf.data.erase("gres.conf");
+    conf.binary_data.clear();
+    CHECK(whats(decided(known)) == "");
+    conf.data["slurm.conf"] = "";
+    CHECK(whats(decided(known)) == "apply ConfigMap slurm-config");
+}
+
+TEST_CASE("slurm.conf: a NodeSet has the name that slurm-operator gives it")
+{
+    Known known = with(inside({}, held));
+    auto named = [](const char *hostname) {
+        return R"(, "partition": {"enabled": true}, "template": {"spec":
+            {"hostname": ")" +
+               std::string(hostname) + "\"}}";
+    };
+    add(known, node_set(2, named("gpu-"), "slurm-worker-gpu"));
+    add(known, node_set(2, named("gpu-x-"), "slurm-worker-x"));
+    add(known, node_set(2, named("GPU=1"), "w"));
+    add(known, node_set(2, {}, "x"));
+    NodeSet also = node_set(2, named("gpu-"), "z"); // has no partition
+    also.spec = read_own(
+        merged(also.spec, json(R"({"partition": {"enabled": false}})")));
+    add(known, also);
+    std::string conf = conf_of(settled(known));
+    CHECK(conf.substr(conf.find("# NodeSets")) ==
+          "# NodeSets\n"
+          "NodeSet=gpu Feature=gpu\n"
+          "NodeSet=gpu-x Feature=gpu-x\n"
+          "NodeSet=w Feature=w\n"
+          "NodeSet=x Feature=x\n"
+          "PartitionName=gpu Nodes=gpu\n"
+          "PartitionName=gpu-x Nodes=gpu-x\n"
+          "PartitionName=w Nodes=w\n");
+}
+
 TEST_CASE("slurm.conf: NodeSets and their partitions, extraConf last")
 {
     Known known = with(inside(R"(, "extraConf": "PartitionName=all Nodes=ALL",
@@ -285,27 +337,35 @@ TEST_CASE("slurmdbd takes tokens of an identity provider, and starts again for "
         "passwordKeyRef": {"name": "secret", "key": "password"}}}})"));
     CHECK(slurmdbd_conf(accounting).contains("jwks=/etc/slurm/jwks.json\n"));
     Known known;
+    auto steps = [&] { return decide_accounting(known, accounting, {}, now); };
     auto hash = [&] {
-        Json made = body_of(decide_accounting(known, accounting, {}, now),
-                            "apply Deployment db-accounting");
-        CHECK(made.at("spec/template/spec")
-                  .dump()
-                  .contains(R"({"configMap":{"name":"ids","items":[{"key":"k",)"
-                            R"("path":"jwks.json"}]}})"));
-        CHECK(made.at("spec/template/spec/initContainers")
-                  .dump()
-                  .contains("/mnt/slurm/jwks.json"));
-        return made.at("spec/template/metadata/annotations")
+        return body_of(steps(), "apply Deployment db-accounting")
+            .at("spec/template/metadata/annotations")
             .member("slurmk8s/config-hash")
             .text();
     };
+    CHECK(steps().empty()); // the ConfigMaps were not read yet
+    known.file_namespaces.insert("ns");
+    CHECK(said(steps(), "Accepted").contains("jwksKeyRef"));
+    CHECK(hash() == "");
     FileMap ids;
     ids.meta.key = {"ns", "ids"};
-    ids.texts = {{"k", "one"}};
+    ids.texts = {{"k", R"({"keys":[]})"}};
     known.file_maps[ids.meta.key] = ids;
+    CHECK(body_of(steps(), "apply ConfigMap db-accounting")
+              .at("data")
+              .member("jwks.json")
+              .text() == R"({"keys":[]})");
+    CHECK(body_of(steps(), "apply Deployment db-accounting")
+              .at("spec/template/spec/initContainers")
+              .dump()
+              .contains("/mnt/slurm/jwks.json"));
     std::string before = hash();
-    known.file_maps[ids.meta.key].texts["k"] = "two";
+    known.file_maps[ids.meta.key].texts["k"] = R"({"keys":[{}]})";
     CHECK(hash() != before);
+    known.file_maps[ids.meta.key].texts["k"] = "keys";
+    CHECK(said(steps(), "Accepted").contains("no JSON"));
+    CHECK(hash() == "");
 }
 
 TEST_CASE("what no slurmctld can be made of gets none, and a sentence")

@@ -59,10 +59,20 @@ Made &deployment(Known &known)
     return known.made[{"Deployment", {"ns", "db-accounting"}}];
 }
 
-std::string image_of(const Known &known, const char *kind, const char *name)
+std::string image_of(const Known &known, const char *kind, const char *name,
+                     const char *container)
 {
-    return known.made.at({kind, {"ns", name}})
-        .meta.annotations.at("slurmk8s/image");
+    return known.made.at({kind, {"ns", name}}).images.at(container);
+}
+
+std::string slurmctld_image(const Known &known)
+{
+    return image_of(known, "StatefulSet", "slurm-controller", "slurmctld");
+}
+
+std::string slurmk8sd_image(const Known &known)
+{
+    return image_of(known, "StatefulSet", "slurm-controller", "slurmk8sd");
 }
 
 // A cluster of release 25.11 that runs.
@@ -91,9 +101,11 @@ TEST_CASE("a tag tells the release, or nothing")
     CHECK(release_of("a/slurmctld:26.05") == R({26, 5}));
     CHECK(release_of("a:5000/slurmctld:26.05.1-debian") == R({26, 5}));
     CHECK(release_of("slurmctld:25.11-ubuntu24.04@sha256:abc") == R({25, 11}));
+    CHECK(release_of("slurmctld:0.1.0-1-slurm26.05.5") == R({26, 5}));
     for (const char *none :
          {"slurmctld", "slurmctld:latest", "a:26.05/slurmctld", "s:26.13",
-          "s:26.051", "s:2.05", "s@sha256:26.05", "s:v26.05", ""}) {
+          "s:26.051", "s:2.05", "s@sha256:26.05", "s:v26.05", "s:0.1-slurm2605",
+          "s:0.1-slurm", ""}) {
         CAPTURE(none);
         CHECK_FALSE(release_of(none));
     }
@@ -104,28 +116,63 @@ TEST_CASE("a tag tells the release, or nothing")
 TEST_CASE("slurmctld waits for slurmdbd, and says so")
 {
     Known known = cluster();
-    CHECK(image_of(known, "StatefulSet", "slurm-controller") ==
-          "r:5000/ctld:25.11");
+    CHECK(slurmctld_image(known) == "r:5000/ctld:25.11");
 
     set(known, controller("26.05"));
     CHECK(updated_said(decided(known)) ==
           "False: slurmctld stays at 25.11 (r:5000/ctld:25.11) until slurmdbd "
           "of Accounting db runs with release 26.05.");
     settle(known);
-    CHECK(image_of(known, "StatefulSet", "slurm-controller") ==
-          "r:5000/ctld:25.11");
+    CHECK(slurmctld_image(known) == "r:5000/ctld:25.11");
 
     Unserved database = accounting("26.05");
     set(known, database);
     make(known, decide_accounting(known, database, {}, now));
-    CHECK(image_of(known, "Deployment", "db-accounting") == "dbd:26.05");
+    CHECK(image_of(known, "Deployment", "db-accounting", "slurmdbd") ==
+          "dbd:26.05");
     CHECK(updated_said(decided(known)).starts_with("False")); // not there yet
     deployment(known).settled = true;
     deployment(known).ready = 1;
     settle(known);
-    CHECK(image_of(known, "StatefulSet", "slurm-controller") ==
-          "r:5000/ctld:26.05");
+    CHECK(slurmctld_image(known) == "r:5000/ctld:26.05");
     CHECK(updated_said(decided(known)).starts_with("True"));
+}
+
+TEST_CASE("slurmk8sd keeps its image as long as slurmctld waits")
+{
+    Known known = cluster();
+    known.agent_image = "r/agent:0.1.0-1-slurm26.05.5";
+    set(known, controller("26.05"));
+    settle(known);
+    CHECK(slurmctld_image(known) == "r:5000/ctld:25.11");
+    CHECK(slurmk8sd_image(known) == "agent");
+}
+
+TEST_CASE("slurmk8sd does not get ahead of slurmctld")
+{
+    Known known = cluster();
+    known.agent_image = "agent:25.11";
+    settle(known);
+    known.agent_image = "agent:26.05";
+    settle(known);
+    CHECK(slurmk8sd_image(known) == "agent:25.11");
+    CHECK(updated_said(decided(known)) ==
+          "False: slurmk8sd stays at 25.11 (agent:25.11) until slurmctld has "
+          "release 26.05.");
+    known.agent_image = "agent:25.05";
+    settle(known);
+    CHECK(slurmk8sd_image(known) == "agent:25.05");
+}
+
+TEST_CASE("slurmctld never gets an older release")
+{
+    Known known = cluster();
+    set(known, controller("25.05"));
+    settle(known);
+    CHECK(slurmctld_image(known) == "r:5000/ctld:25.11");
+    CHECK(updated_said(decided(known)) ==
+          "False: slurmctld stays at 25.11 (r:5000/ctld:25.11): release 25.05 "
+          "cannot read its state any more.");
 }
 
 TEST_CASE("what else is wished of a slurmctld that waits is made")
@@ -134,8 +181,7 @@ TEST_CASE("what else is wished of a slurmctld that waits is made")
     set(known, controller("26.05", R"(, "accountingRef": {"name": "db"},
         "extraConf": "KillWait=47")"));
     settle(known);
-    CHECK(image_of(known, "StatefulSet", "slurm-controller") ==
-          "r:5000/ctld:25.11");
+    CHECK(slurmctld_image(known) == "r:5000/ctld:25.11");
     CHECK(known.made[{"ConfigMap", {"ns", "slurm-config"}}]
               .data["slurm.conf"]
               .contains("KillWait=47"));
@@ -147,8 +193,7 @@ TEST_CASE("without a slurmdbd of ours slurmctld waits for nobody")
     settle(known);
     set(known, controller("26.05", ""));
     settle(known);
-    CHECK(image_of(known, "StatefulSet", "slurm-controller") ==
-          "r:5000/ctld:26.05");
+    CHECK(slurmctld_image(known) == "r:5000/ctld:26.05");
 }
 
 TEST_CASE("slurmdbd never gets an older release")
@@ -177,8 +222,14 @@ TEST_CASE("no worker comes, and none is replaced, before slurmctld has the "
     CHECK_FALSE(whats(steps).contains("ask to drain"));
     CHECK(said(steps, "Updated").starts_with("False: Pods of release 26.05"));
 
+    // The Pod of slurmctld is what counts, while there is one.
+    auto &running = known.daemons[{"ns", "slurm-controller-0"}];
+    running.image = "ctld:25.11";
     known.made[{"StatefulSet", {"ns", "slurm-controller"}}]
-        .meta.annotations["slurmk8s/image"] = "ctld:26.05";
+        .images["slurmctld"] = "ctld:26.05";
+    steps = decide_node_set(known, newer, {}, now);
+    CHECK_FALSE(whats(steps).contains("create Pod"));
+    running.image = "ctld:26.05";
     steps = decide_node_set(known, newer, {}, now);
     CHECK(whats(steps).contains("create Pod w-1"));
 }

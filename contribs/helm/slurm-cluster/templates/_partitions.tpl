@@ -18,7 +18,7 @@
 {{- if not (and (hasKey $.Values.nodesets .) $set.enabled) }}
 {{- fail (printf "partitions.%s: there is no nodeset %s that is enabled" $name .) }}
 {{- end }}
-{{- $nodes = append $nodes (include "slurm-cluster.nodeset" (dict "root" $ "key" .)) }}
+{{- $nodes = append $nodes . }}
 {{- end }}
 {{- end }}
 {{- if not $nodes }}{{ fail (printf "partitions.%s: nodesets is empty; ALL is all nodes" $name) }}{{ end }}

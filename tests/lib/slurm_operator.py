@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""SlinkyProject's slurm-operator in a sandbox: the real one, from the Go module
+proxy, as a process with an administrator's rights. Its cluster runs on our images,
+since its own are not to be had: a ConfigMap says that the user slurm has the uid
+which they give it, and slurmd is started as their entrypoint does."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+
+import bed
+import slinky
+from tap import wait_for
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+HERE = TOP / "contribs/sandbox"
+UID = 401  # of slurm in its images
+PORT = 30  # of its health page, beyond the sandbox's first port
+_BUILD = """set -euo pipefail
+. "$1/lib/settings.sh"; . "$HERE/lib/util.sh"; . "$HERE/lib/cache.sh"
+cache_slurm_operator """
+
+
+def _built():
+    done = subprocess.run(["bash", "-c", _BUILD, "bash", HERE], text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE)
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    return (pathlib.Path(done.stdout.strip()), None) if done.returncode == 0 else \
+        (None, "; ".join(lines[-3:]))
+
+
+def why_not():
+    """Why there is none, or None. It is built, unless the cache has it."""
+    return _built()[1]
+
+
+def define():
+    """Its definitions, as `helm install slurm-operator-crds` makes them."""
+    status, said = slinky.kubectl("apply", "--server-side", "--force-conflicts",
+                                  "--field-manager", "helm", "-f",
+                                  str(_built()[0] / "crds"))
+    if status:
+        raise AssertionError(said)
+    for plural in slinky.PLURALS.values():
+        wait_for(f"{plural} to be served",
+                 lambda plural=plural: slinky.is_served(plural))
+
+
+class SlurmOperator:
+    def __init__(self):
+        port = int((bed.SANDBOX / "port").read_text()) + PORT
+        self.log = bed.SANDBOX / "log" / "slurm-operator.log"
+        self.command = [_built()[0] / "manager", "--metrics-addr", "0",
+                        "--health-addr", f"127.0.0.1:{port}"]
+        self.process = None
+
+    def start(self):
+        with self.log.open("a") as log:
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=log,
+                                            stdin=subprocess.DEVNULL,
+                                            env=os.environ)
+        return self
+
+    def stop(self):
+        if self.process:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(60)
+        self.process = None
+
+
+# ---- What a site has on top of the manifests, so that they run on our images
+
+USERS = "users"  # a ConfigMap
+
+
+def _passwd():
+    lines = bed.inside("cat", "/etc/passwd").splitlines()
+    kept = [line for line in lines if int(line.split(":")[2]) < 100 or
+            line.startswith("nobody:")]
+    return "\n".join([*kept, f"slurm:x:{UID}:{UID}::/:/usr/sbin/nologin", ""])
+
+
+def users():
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": USERS},
+            "data": {"passwd": _passwd(), "group": f"root:x:0:\nslurm:x:{UID}:\n"}}
+
+
+# No cgroups, as our images need it in this sandbox.
+EXTRA = ("ProctrackType=proctrack/linuxproc", "TaskPlugin=task/none",
+         "JobAcctGatherType=jobacct_gather/none")
+FILES = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "files"},
+         "data": {"cgroup.conf": "CgroupPlugin=disabled\n"}}
+MOUNTS = [{"name": USERS, "mountPath": f"/etc/{file}", "subPath": file}
+          for file in ("passwd", "group")]
+VOLUMES = [{"name": USERS, "configMap": {"name": USERS}}]
+# It quotes what follows --conf for a shell.
+SLURMD = ["/bin/sh", "-c", 'eval exec slurmd -D "$*"', "slurmd"]
+
+
+def for_our_images(item):
+    """A Controller or a NodeSet, for slurm-operator."""
+    spec = item["spec"]
+    if item["kind"] == "Controller":
+        spec["slurmctld"]["volumeMounts"] = MOUNTS
+        spec["template"]["spec"]["volumes"] = VOLUMES
+        spec["extraConf"] = "\n".join((spec["extraConf"], *EXTRA))
+        spec["configFileRefs"] = [{"name": "files"}]
+        spec["reconfigure"]["command"] = ["sleep", "infinity"]  # it calls bash
+    if item["kind"] == "NodeSet":
+        spec["controllerRef"]["namespace"] = "slurm"  # as this release wants it
+        spec["slurmd"].update(command=SLURMD, volumeMounts=MOUNTS, resources={
+            "requests": {"cpu": "300m", "memory": "200Mi"}})
+        spec["template"]["spec"]["volumes"] = VOLUMES
+    return item
+
+
+def apply(items):
+    """What its release does not know is left out, as kubectl warns."""
+    bed.run("kubectl", "apply", "--validate=false", "-f", "-", stdin=json.dumps(
+        {"apiVersion": "v1", "kind": "List", "items": items}))
