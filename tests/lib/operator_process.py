@@ -18,9 +18,9 @@ PROGRAM = os.environ.get("OPERATOR", "/usr/sbin/slurmk8s-operator")
 PORT = 31  # beyond the sandbox's first port; its last one
 
 
-def install():
-    """Its definitions, its identity and its rights."""
-    status, said = slinky.kubectl("apply", "--server-side", "-k",
+def install(*options):
+    """Its definitions, its identity and its rights; options: of kubectl apply."""
+    status, said = slinky.kubectl("apply", "--server-side", *options, "-k",
                                   str(bed.TOP / "contribs/operator"))
     if status:
         raise AssertionError(said)

@@ -5,42 +5,23 @@ since its own are not to be had: a ConfigMap says that the user slurm has the ui
 which they give it, and slurmd is started as their entrypoint does."""
 import json
 import os
-import pathlib
 import signal
 import subprocess
 
 import bed
 import slinky
+import slurm_operator_build
 from tap import wait_for
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
-HERE = TOP / "contribs/sandbox"
 UID = 401  # of slurm in its images
 PORT = 30  # of its health page, beyond the sandbox's first port
-_BUILD = """set -euo pipefail
-. "$1/lib/settings.sh"; . "$HERE/lib/util.sh"; . "$HERE/lib/cache.sh"
-cache_slurm_operator """
-
-
-def _built():
-    done = subprocess.run(["bash", "-c", _BUILD, "bash", HERE], text=True,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE)
-    lines = [line for line in done.stderr.splitlines() if line.strip()]
-    return (pathlib.Path(done.stdout.strip()), None) if done.returncode == 0 else \
-        (None, "; ".join(lines[-3:]))
-
-
-def why_not():
-    """Why there is none, or None. It is built, unless the cache has it."""
-    return _built()[1]
 
 
 def define():
     """Its definitions, as `helm install slurm-operator-crds` makes them."""
     status, said = slinky.kubectl("apply", "--server-side", "--force-conflicts",
                                   "--field-manager", "helm", "-f",
-                                  str(_built()[0] / "crds"))
+                                  str(slurm_operator_build.built()[0] / "crds"))
     if status:
         raise AssertionError(said)
     for plural in slinky.PLURALS.values():
@@ -52,7 +33,7 @@ class SlurmOperator:
     def __init__(self):
         port = int((bed.SANDBOX / "port").read_text()) + PORT
         self.log = bed.SANDBOX / "log" / "slurm-operator.log"
-        self.command = [_built()[0] / "manager", "--metrics-addr", "0",
+        self.command = [slurm_operator_build.built()[0] / "manager", "--metrics-addr", "0",
                         "--health-addr", f"127.0.0.1:{port}"]
         self.process = None
 
@@ -100,8 +81,8 @@ SLURMD = ["/bin/sh", "-c", 'eval exec slurmd -D "$*"', "slurmd"]
 
 
 def for_our_images(item):
-    """A Controller or a NodeSet, for slurm-operator."""
-    spec = item["spec"]
+    """An object of the manifest, for slurm-operator."""
+    spec = item.get("spec", {})
     if item["kind"] == "Controller":
         spec["slurmctld"]["volumeMounts"] = MOUNTS
         spec["template"]["spec"]["volumes"] = VOLUMES

@@ -10,10 +10,10 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests/lib"))
 import beside
-import slurm_operator
+import slurm_operator_build
 from tap import skip_all
 
-missing = slurm_operator.why_not()
+missing = slurm_operator_build.why_not()
 if missing:
     skip_all("slurm-operator cannot be built here: " + missing)
 beside.up("1.36", "--nodes", "0", "--operator")
@@ -21,6 +21,7 @@ beside.up("1.36", "--nodes", "0", "--operator")
 import bed
 import operator_process
 import slinky
+import slurm_operator
 from helm_cluster import (
     POD, SLURM, condition, ended, idle, inside, kubectl, sbatch, wait_idle, wait_state,
     workers)
@@ -64,7 +65,8 @@ def wait_up():
     """Until the Pod of slurmctld is ready, and slurmctld answers there."""
     wait_for("slurmctld's Pod", lambda: any(
         c["type"] == "Ready" and c["status"] == "True" for pod in bed.pods(SLURM)
-        if pod["metadata"]["name"] == POD for c in pod["status"]["conditions"]), 180)
+        if pod["metadata"]["name"] == POD
+        for c in pod["status"].get("conditions", [])), 180)
     wait_for("slurmctld to answer",
              lambda: "UP" in inside("scontrol", "ping", check=False), 60)
 
@@ -135,7 +137,7 @@ def moved():
     scale(0)
     theirs.stop()
     remove_slurmctld()
-    operator_process.install()
+    operator_process.install("--force-conflicts")
     slurm_operator.apply(specs())
     ours = operator_process.Operator("--agent-image", IMAGE).start().leads()
     wait_up()
@@ -189,6 +191,8 @@ def moved_back():
     wait_up()
     equal(as_user(), slurm_operator.UID, "slurmctld's user")
     scale(2)
+    # Without RestApi it does not know that they are drained.
+    inside("scontrol", "update", "NodeName=slinky-[0-1]", "State=RESUME")
     wait_idle("slinky-0", "slinky-1")
     goes_on_with(held, over)
     equal(uids(), there, "uids")
