@@ -84,9 +84,8 @@ std::optional<Step> remove_files(const Made &made, const Wanted &wanted)
     auto binaries = removal(made.binary_data, body.texts("binaryData"));
     if (data.empty() && binaries.empty())
         return std::nullopt;
-    auto metadata =
-        JsonValue::object({{"uid", made.meta.uid},
-                           {"resourceVersion", made.meta.version}});
+    auto metadata = JsonValue::object(
+        {{"uid", made.meta.uid}, {"resourceVersion", made.meta.version}});
     auto patch = JsonValue::object({{"metadata", std::move(metadata)}});
     if (!data.empty())
         patch.add("data", JsonValue::object(std::move(data)));

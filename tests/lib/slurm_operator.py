@@ -33,8 +33,9 @@ class SlurmOperator:
     def __init__(self):
         port = int((bed.SANDBOX / "port").read_text()) + PORT
         self.log = bed.SANDBOX / "log" / "slurm-operator.log"
-        self.command = [slurm_operator_build.built()[0] / "manager", "--metrics-addr", "0",
-                        "--health-addr", f"127.0.0.1:{port}"]
+        program = slurm_operator_build.built()[0] / "manager"
+        self.command = [program, "--metrics-addr", "0", "--health-addr",
+                        f"127.0.0.1:{port}"]
         self.process = None
 
     def start(self):
