@@ -3,6 +3,7 @@
 proxy, as a process with an administrator's rights. Its cluster runs on our images,
 since its own are not to be had: a ConfigMap says that the user slurm has the uid
 which they give it, and slurmd is started as their entrypoint does."""
+import atexit
 import json
 import os
 import signal
@@ -37,6 +38,7 @@ class SlurmOperator:
         self.command = [program, "--metrics-addr", "0", "--health-addr",
                         f"127.0.0.1:{port}"]
         self.process = None
+        atexit.register(self.stop)
 
     def start(self):
         with self.log.open("a") as log:

@@ -223,7 +223,7 @@ TEST_CASE("of the versions that are served the newest that has the objects")
 
 TEST_CASE("a CRD that the lists do not have yet is found if a Pod wants it")
 {
-    bool there = true;
+    std::atomic there = true; // the server has threads of its own
     TlsServer server([&](const TlsServer::Request &request,
                          TlsServer::Peer &peer) {
         if (request.target == "/apis")
