@@ -411,7 +411,8 @@ def state_restored():
     def has_job():
         nonlocal saved  # slurmctld writes its state some seconds later
         saved = inside("sh", "-c",
-                       "tar -C /var/spool/slurmctld -cf - . 2> /dev/null | base64 -w0")
+                       "cd /var/spool/slurmctld && tar -cf - * 2> /dev/null | "
+                       "base64 -w0")
         return f"job.{job}" in inside("sh", "-c", "ls /var/spool/slurmctld/hash.*")
     wait_for("the job's script in the state", has_job)
     time.sleep(6)  # the interval in which slurmctld writes the rest
@@ -423,8 +424,7 @@ def state_restored():
     wait_for("slurmctld to be gone", lambda: uid() is None, 60)
     with keeper_of_the_state():
         bed.run("kubectl", "exec", "-i", "-n", NAMESPACE, "keeper", "--", "sh", "-c",
-                "find /state -mindepth 1 -delete; "
-                "base64 -d | tar -C /state --no-overwrite-dir -xf -",
+                "find /state -mindepth 1 -delete; base64 -d | tar -C /state -xf -",
                 stdin=saved)
     replicas("statefulset", "slurm-controller", 1)
     operator.start().leads()
