@@ -161,11 +161,19 @@ def wait_ended(all_ways, seconds):
 # ---- What a site has
 
 
+def large_ids():
+    """In a fresh sandbox, JobIds that no task of an array has as its number."""
+    bed.inside("sh", "-c", "while [ $(sbatch --parsable --hold -p native -D /tmp "
+               "-o none --wrap true) -lt 100 ]; do :; done; scancel -u alice",
+               user="alice", timeout=120)
+
+
 @contextlib.contextmanager
 def site():
     """The template has the volume SITE, where alice has a directory."""
     admission.apply()
     clear("alice")
+    large_ids()
     batch_site.directories(755, "alice")
     with batch_site.template({
             "apiVersion": "v1", "kind": "Pod", "spec": {

@@ -69,7 +69,7 @@ def made():
     equal(sorted(containers), ["beside", "slurmd"], "containers")
     slurmd = containers["slurmd"]
     equal(slurmd["args"], ["-D", "-Z", "--conf-server", "ctl:6817", "--conf",
-                           "CPUs=2 RealMemory=1000 Port=6818 Feature=w,big "
+                           "CPUs=2 RealMemory=1000 Port=6818 Feature=web,big "
                            "Weight=5"],
           "arguments")
     security = slurmd["securityContext"]
