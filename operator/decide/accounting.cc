@@ -123,14 +123,6 @@ std::string slurmdbd_container(const Unserved &accounting)
     return container_json(slurmdbd, ours, accounting.spec.at("slurmdbd"));
 }
 
-std::string hash_of(const TextMap &files)
-{
-    std::string all;
-    for (const auto &[name, text] : files)
-        all += std::format("{} {}\n{}", name, text.size(), text);
-    return std::format("{:016x}", stable_hash(all));
-}
-
 std::string pod_spec(const Unserved &accounting)
 {
     JsonValue::Array sources{JsonValue::object(
@@ -165,7 +157,8 @@ Wanted deployment(const Unserved &accounting, const TextMap &files)
         {{"matchLabels", texts_json(selector_labels(accounting))}});
     auto metadata = daemon_metadata(
         accounting.spec.at("template/metadata"), labels_of(accounting),
-        {{names::config_hash_annotation, hash_of(files)},
+        {{names::config_hash_annotation,
+          std::format("{:016x}", stable_hash(text_of(files)))},
          {"kubectl.kubernetes.io/default-container", slurmdbd}});
     std::string spec = json_object(
         {{"replicas", "1"},
@@ -195,9 +188,7 @@ std::string problem_of(const Unserved &accounting, const Jwks &jwks)
         return "storageConfig.passwordKeyRef has to name a Secret.";
     if (accounting.spec.flag("template/spec/hostNetwork"))
         return "template.spec.hostNetwork is not served.";
-    if (jwks.named)
-        return jwks.problem.empty() ? jwks_mistake(jwks.text) : jwks.problem;
-    return {};
+    return jwks.problem;
 }
 
 bool is_ready(const Known &known, const Unserved &accounting)

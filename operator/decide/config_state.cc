@@ -11,13 +11,6 @@ namespace bridge::slinky {
 
 namespace {
 
-const Daemon *slurmctld_pod(const Known &known, const Controller &controller)
-{
-    auto found = known.daemons.find(
-        {controller.meta.key.ns, controller_pod_name(controller)});
-    return found == known.daemons.end() ? nullptr : &found->second;
-}
-
 // The end of what slurmctld has said, which says why.
 std::string last_words(const std::string &log)
 {

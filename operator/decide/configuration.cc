@@ -22,16 +22,10 @@ std::string joined(const std::vector<std::string> &parts)
     return text;
 }
 
-// With lengths, so that no two configurations have one text.
 std::string hash_of(const Configuration &made, const std::string &image)
 {
-    std::string all = image;
-    for (const TextMap *files : {&made.texts, &made.binaries}) {
-        all += std::format("\n{}", files->size());
-        for (const auto &[name, text] : *files)
-            all += std::format("\n{} {}\n{}", name, text.size(), text);
-    }
-    return std::format("{:016x}", stable_hash(all));
+    return std::format("{:016x}", stable_hash(image + text_of(made.texts) +
+                                              text_of(made.binaries)));
 }
 
 } // namespace
@@ -71,6 +65,14 @@ std::string live_hash(const Known &known, const Controller &controller)
     auto found = made->meta.annotations.find(names::config_hash_annotation);
     return found == made->meta.annotations.end() ? std::string()
                                                  : found->second;
+}
+
+std::string text_of(const TextMap &files)
+{
+    std::string all = std::format("\n{}", files.size());
+    for (const auto &[name, text] : files)
+        all += std::format("\n{} {}\n{}", name, text.size(), text);
+    return all;
 }
 
 JsonMembers file_members(const TextMap &texts, const TextMap &binaries)

@@ -34,6 +34,10 @@ std::string live_hash(const Known &known, const Controller &controller);
 Wanted controller_conf(const Controller &controller,
                        const Configuration &configuration);
 
+// All of them as one text, with lengths, so that no two sets have one text: for
+// a hash.
+std::string text_of(const TextMap &files);
+
 // data and binaryData of a ConfigMap.
 JsonMembers file_members(const TextMap &texts, const TextMap &binaries);
 

@@ -267,6 +267,13 @@ std::string controller_pod_name(const Controller &controller)
     return controller_service(controller.meta.key.name) + "-0";
 }
 
+const Daemon *slurmctld_pod(const Known &known, const Controller &controller)
+{
+    auto found = known.daemons.find(
+        {controller.meta.key.ns, controller_pod_name(controller)});
+    return found == known.daemons.end() ? nullptr : &found->second;
+}
+
 std::string trial_pod_spec(const Controller &controller,
                            const std::string &conf)
 {

@@ -24,6 +24,8 @@ TextMap controller_selector(const Controller &controller);
 TextMap controller_labels(const Controller &controller);
 
 std::string controller_pod_name(const Controller &controller);
+// The Pod of slurmctld, or nullptr.
+const Daemon *slurmctld_pod(const Known &known, const Controller &controller);
 
 // The spec of a Pod in which a slurmctld tries the files of this ConfigMap: as
 // the one that serves, but with nothing of it that lasts or that others trust.

@@ -26,6 +26,7 @@ Jwks jwks_of(const Known &known, const std::string &ns, const Json &spec)
         if (auto text = map->second.texts.find(file);
             text != map->second.texts.end()) {
             found.text = text->second;
+            found.problem = jwks_mistake(found.text);
             return found;
         }
     found.problem =

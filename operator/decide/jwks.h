@@ -19,7 +19,7 @@ struct Jwks {
     bool named = false;
     bool known = true; // false: the ConfigMaps were not read yet
     std::string text;
-    std::string problem; // why there is no text: a sentence, or ""
+    std::string problem; // it is not there, or has a mistake: a sentence, or ""
 };
 
 bool names_jwks(const Json &spec);

@@ -69,10 +69,9 @@ const Made *slurmctld_made(const Known &known, const Controller &controller)
 // The image of slurmctld's Pod, which may have an older one than its template.
 std::string slurmctld_runs(const Known &known, const Controller &controller)
 {
-    auto pod = known.daemons.find(
-        {controller.meta.key.ns, controller_pod_name(controller)});
-    if (pod != known.daemons.end() && !pod->second.image.empty())
-        return pod->second.image;
+    const Daemon *pod = slurmctld_pod(known, controller);
+    if (pod && !pod->image.empty())
+        return pod->image;
     return image_in(slurmctld_made(known, controller), slurmctld_app);
 }
 

@@ -60,8 +60,7 @@ void add_jwks(SiteFiles &made, const Known &known, const Controller &controller)
     made.binaries.erase(jwks_file);
     made.texts[jwks_file] = jwks.text;
     if (made.problem.empty())
-        made.problem =
-            jwks.problem.empty() ? jwks_mistake(jwks.text) : jwks.problem;
+        made.problem = jwks.problem;
 }
 
 } // namespace

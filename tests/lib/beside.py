@@ -8,26 +8,20 @@ import signal
 import subprocess
 import sys
 
+import sandbox_cache
 from tap import case, check
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 HERE = TOP / "contribs/sandbox"
 PORTS = 96  # above $SANDBOX's; those between are of tests/long/80-sanitizers.t
 
-_BUILD = """set -euo pipefail
-. "$1/lib/settings.sh"; . "$HERE/lib/util.sh"; . "$HERE/lib/cache.sh"
-cache_kubernetes "$2" """
 _ENVIRONMENT = 'said=$("$1/env") && eval "$said" && env --null'
 
 
 def built(release):
     """The directory of its daemons, which are built unless the cache has them; or
     None, and why that cannot be."""
-    done = _bash(_BUILD, release)
-    if done.returncode == 0:
-        return done.stdout.strip(), None
-    lines = [line for line in done.stderr.splitlines() if line.strip()]
-    return None, "; ".join(lines[-3:])
+    return sandbox_cache.built("cache_kubernetes", release)
 
 
 def why_not_built(release):

@@ -20,13 +20,7 @@ PORT = 31  # beyond the sandbox's first port; its last one
 
 def install(*options):
     """Its definitions, its identity and its rights; options: of kubectl apply."""
-    status, said = slinky.kubectl("apply", "--server-side", *options, "-k",
-                                  str(bed.TOP / "contribs/operator"))
-    if status:
-        raise AssertionError(said)
-    for plural in slinky.PLURALS.values():
-        wait_for(f"{plural} to be served",
-                 lambda plural=plural: slinky.is_served(plural))
+    slinky.define(*options, "-k", str(bed.TOP / "contribs/operator"))
 
 
 def uninstall():

@@ -39,9 +39,11 @@ def objects(path):
     return found
 
 
-def define():
-    """Applies our definitions, and waits until the API server serves them."""
-    status, said = kubectl("apply", "--server-side", "-f", str(DEFINITIONS))
+def define(*words):
+    """Applies our definitions, or what these words for kubectl apply name, and waits
+    until the API server serves all kinds."""
+    status, said = kubectl("apply", "--server-side",
+                           *(words or ("-f", str(DEFINITIONS))))
     if status:
         raise AssertionError(said)
     for plural in PLURALS.values():

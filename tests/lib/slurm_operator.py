@@ -6,36 +6,33 @@ which they give it, and slurmd is started as their entrypoint does."""
 import atexit
 import json
 import os
+import pathlib
 import signal
 import subprocess
 
 import bed
+import sandbox_cache
 import slinky
-import slurm_operator_build
-from tap import wait_for
 
 UID = 401  # of slurm in its images
 PORT = 30  # of its health page, beyond the sandbox's first port
 
 
+def _directory():
+    return pathlib.Path(sandbox_cache.built("cache_slurm_operator")[0])
+
+
 def define():
     """Its definitions, as `helm install slurm-operator-crds` makes them."""
-    status, said = slinky.kubectl("apply", "--server-side", "--force-conflicts",
-                                  "--field-manager", "helm", "-f",
-                                  str(slurm_operator_build.built()[0] / "crds"))
-    if status:
-        raise AssertionError(said)
-    for plural in slinky.PLURALS.values():
-        wait_for(f"{plural} to be served",
-                 lambda plural=plural: slinky.is_served(plural))
+    slinky.define("--force-conflicts", "--field-manager", "helm", "-f",
+                  str(_directory() / "crds"))
 
 
 class SlurmOperator:
     def __init__(self):
         port = int((bed.SANDBOX / "port").read_text()) + PORT
         self.log = bed.SANDBOX / "log" / "slurm-operator.log"
-        program = slurm_operator_build.built()[0] / "manager"
-        self.command = [program, "--metrics-addr", "0", "--health-addr",
+        self.command = [_directory() / "manager", "--metrics-addr", "0", "--health-addr",
                         f"127.0.0.1:{port}"]
         self.process = None
         atexit.register(self.stop)

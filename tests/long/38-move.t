@@ -10,10 +10,10 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests/lib"))
 import beside
-import slurm_operator_build
+import sandbox_cache
 from tap import skip_all
 
-missing = slurm_operator_build.why_not()
+missing = sandbox_cache.built("cache_slurm_operator")[1]
 if missing:
     skip_all("slurm-operator cannot be built here: " + missing)
 beside.up("1.36", "--nodes", "0", "--operator")
