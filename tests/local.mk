@@ -87,6 +87,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/base/wait_status_test.cc \
 	tests/unit/common/contract/batch_script_test.cc \
 	tests/unit/common/contract/batch_template_test.cc \
+	tests/unit/common/contract/burst_rule_test.cc \
 	tests/unit/common/contract/capacity_gres_test.cc \
 	tests/unit/common/contract/conf_test.cc \
 	tests/unit/common/contract/constraints_test.cc \

@@ -175,6 +175,11 @@ Result<> set_default_image(Conf &conf, std::string_view value)
     return {};
 }
 
+Result<> set_burst(Conf &conf, std::string_view value)
+{
+    return add_burst_rule(conf.bursts, value);
+}
+
 Result<> set_priority_class(Conf &conf, std::string_view value)
 {
     return add_priority_class(conf.priority_classes, value);
@@ -285,6 +290,7 @@ constexpr std::array keys = {
     Key{"SbatchChooseNamespace", set_names<&Conf::batch_namespaces>},
     Key{"SbatchChooseServiceAccount", set_names<&Conf::batch_accounts>},
     Key{"DefaultImage", set_default_image, true},
+    Key{"Burst", set_burst, true},
     Key{"ClusterDomain", set_object_name<&Conf::cluster_domain>},
     Key{"SchedulePods", set_flag<&Conf::schedule_pods>},
     Key{"WorkerNamespace", set_names<&Conf::worker_namespaces>},

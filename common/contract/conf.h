@@ -6,6 +6,7 @@
 #include "common/base/log.h"
 #include "common/base/result.h"
 #include "common/contract/batch_template.h"
+#include "common/contract/burst_rule.h"
 #include "common/contract/capacity_gres.h"
 #include "common/contract/device_gres.h"
 #include "common/contract/feature_labels.h"
@@ -81,6 +82,9 @@ struct Conf {
     std::vector<std::string> batch_accounts{}; // SbatchChooseServiceAccount=A,B
     // The images of batch jobs that name none, by partition.
     std::map<std::string, std::string> default_images{}; // DefaultImage=P IMAGE
+    // The partitions in which plain batch jobs may start, too.
+    std::vector<BurstRule> bursts{}; // Burst=PARTITION:PARTITION; may be
+                                     // repeated
     // The DNS domain of the cluster, in which the Pods of a job of several
     // nodes find each other.
     std::string cluster_domain{"cluster.local"}; // ClusterDomain=NAME

@@ -5,6 +5,7 @@ common_contract_sources = \
 	common/contract/batch_options.cc common/contract/batch_options.h \
 	common/contract/batch_script.cc common/contract/batch_script.h \
 	common/contract/batch_template.cc common/contract/batch_template.h \
+	common/contract/burst_rule.cc common/contract/burst_rule.h \
 	common/contract/capacity_gres.cc common/contract/capacity_gres.h \
 	common/contract/conf.cc common/contract/conf.h \
 	common/contract/constraints.cc common/contract/constraints.h \

@@ -83,6 +83,7 @@ TEST_CASE("every key sets its field")
                            "SbatchChooseServiceAccount=spark\n"
                            "DefaultImage=burst registry.example.com/a:1\n"
                            "DefaultImage = gpu \t cuda:12\n"
+                           "Burst=main:burst\nBurst = main:spot\n"
                            "ClusterDomain=k8s.example\n"
                            "WorkerNamespace=slurm, more\n"
                            "WorkerController=east\n"
@@ -123,6 +124,8 @@ TEST_CASE("every key sets its field")
     CHECK(conf->default_images ==
           std::map<std::string, std::string>{
               {"burst", "registry.example.com/a:1"}, {"gpu", "cuda:12"}});
+    CHECK(conf->bursts ==
+          std::vector<BurstRule>{{"main", "burst"}, {"main", "spot"}});
     CHECK(conf->cluster_domain == "k8s.example");
     CHECK(conf->worker_namespaces == std::vector<std::string>{"slurm", "more"});
     CHECK(conf->worker_controller == "east");
@@ -161,6 +164,14 @@ TEST_CASE("a partition has one default image")
 
     REQUIRE_FALSE(conf);
     CHECK(conf.error().message.contains("line 2: DefaultImage names"));
+}
+
+TEST_CASE("a rule for bursting is there once")
+{
+    auto conf = parse_conf("Burst=a:b\nBurst=b:a\nBurst=a:b\n");
+
+    REQUIRE_FALSE(conf);
+    CHECK(conf.error().message == "line 3: Burst has a:b twice");
 }
 
 TEST_CASE("a GRES has indexes, or is counted")
@@ -240,6 +251,13 @@ TEST_CASE("a bad value is refused with its line and its key")
         "SbatchChooseServiceAccount=a,,b",
         "DefaultImage=burst",
         "DefaultImage=burst a b",
+        "Burst=main",
+        "Burst=main:",
+        "Burst=:burst",
+        "Burst=main:burst:more",
+        "Burst=main,other:burst",
+        "Burst=main: burst",
+        "Burst=main:main",
         "WorkerNamespace=*",
         "WorkerController=slurm/east",
         "ClusterDomain=Cluster.Local",
