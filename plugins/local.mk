@@ -40,6 +40,10 @@ job_submit_pure_sources = \
 	plugins/job_submit/batch_request.h \
 	plugins/job_submit/batch_wish.cc \
 	plugins/job_submit/batch_wish.h \
+	plugins/job_submit/burst.cc \
+	plugins/job_submit/burst.h \
+	plugins/job_submit/burst_fit.cc \
+	plugins/job_submit/burst_fit.h \
 	plugins/job_submit/conf_cache.cc \
 	plugins/job_submit/conf_cache.h \
 	plugins/job_submit/job_desc.cc \
@@ -48,6 +52,8 @@ job_submit_pure_sources = \
 	plugins/job_submit/login_notary.h \
 	plugins/job_submit/node_view.cc \
 	plugins/job_submit/node_view.h \
+	plugins/job_submit/partition_limits.cc \
+	plugins/job_submit/partition_limits.h \
 	plugins/job_submit/submit_budget.cc \
 	plugins/job_submit/submit_budget.h \
 	plugins/job_submit/submit_policy.cc \
@@ -61,7 +67,9 @@ plugins_job_submit_job_submit_k8s_la_SOURCES = \
 	plugins/shared/slurmctld_job.cc plugins/shared/slurmctld_job.h \
 	$(job_submit_pure_sources) \
 	plugins/job_submit/batch_jobs.cc plugins/job_submit/batch_jobs.h \
+	plugins/job_submit/burst_jobs.cc plugins/job_submit/burst_jobs.h \
 	plugins/job_submit/job_submit_k8s.cc \
+	plugins/job_submit/known_conf.cc plugins/job_submit/known_conf.h \
 	plugins/job_submit/node_watch.cc plugins/job_submit/node_watch.h
 plugins_job_submit_job_submit_k8s_la_LIBADD = $(plugin_common)
 plugins_job_submit_job_submit_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)

@@ -11,6 +11,9 @@ namespace bridge::names {
 inline constexpr char spank_prefix[] = "K8S_"; // followed by the names in
                                                // batch_options.h
 inline constexpr char spank_option_prefix[] = "_SLURM_SPANK_OPTION_k8s_";
+// The option --k8s-no-burst, which is for jobs that run no Pod. Its value says
+// nothing.
+inline constexpr char no_burst_variable[] = "K8S_NO_BURST";
 
 // The value of our mark (names.h) on a batch job begins with this; the name of
 // its script file follows.

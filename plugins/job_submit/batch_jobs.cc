@@ -9,8 +9,8 @@
 #include "plugins/job_submit/batch_component.h"
 #include "plugins/job_submit/batch_refusal.h"
 #include "plugins/job_submit/batch_request.h"
-#include "plugins/job_submit/conf_cache.h"
 #include "plugins/job_submit/job_desc.h"
+#include "plugins/job_submit/known_conf.h"
 #include "plugins/job_submit/submit_budget.h"
 #include "plugins/shared/pod_array.h"
 #include "plugins/shared/slurm_conf_path.h"
@@ -113,19 +113,6 @@ void make_placeholder(job_desc_msg_t &desc, const Conf &conf,
 constexpr std::size_t step_key_bytes = 32;
 constexpr char not_read[] = "slurmctld could not read k8s.conf: see its log.";
 constexpr char by_default[] = "Batch jobs of this partition run as Pods. ";
-
-// Returns k8s.conf as it is now, or as it was when it last had no mistake.
-std::shared_ptr<const Conf> known_conf()
-{
-    static ConfCache &cache = *new ConfCache; // never destroyed, as budget()
-    auto [conf, news] = cache.get(k8s_conf_path());
-    if (!news.empty())
-        slurm_error(
-            "job_submit/k8s: cannot read the settings for batch jobs as "
-            "Pods: %s%s",
-            news.c_str(), conf ? "; the previous settings are used" : "");
-    return conf;
-}
 
 std::string burst_buffer_type()
 {

@@ -63,7 +63,8 @@ bool is_batch_entry(const char *entry)
     std::string_view text = entry ? entry : "";
     std::string_view name = variable_name(text);
     return name.starts_with(names::spank_option_prefix) ||
-           (name.starts_with(names::spank_prefix) && name != names::job_mark);
+           (name.starts_with(names::spank_prefix) && name != names::job_mark &&
+            name != names::no_burst_variable);
 }
 
 std::expected<std::optional<BatchWish>, std::string>

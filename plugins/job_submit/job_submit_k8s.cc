@@ -2,10 +2,12 @@
 // The job_submit/k8s plugin. It lets only the agent submit placeholder jobs and
 // set the mark by which our hooks recognise them; turns batch jobs that request
 // a Pod into placeholder jobs; explains why an ordinary job cannot start on
-// nodes for Pods; and tells the agent who a user is. slurmctld holds its job
+// nodes for Pods; adds partitions to plain batch jobs (Burst in k8s.conf); and
+// tells the agent who a user is. slurmctld holds its job
 // lock during all calls (job_submit.c), so they never wait. If a decision is
 // impossible, the job is refused.
 #include "plugins/job_submit/batch_jobs.h"
+#include "plugins/job_submit/burst_jobs.h"
 #include "plugins/job_submit/login_notary.h"
 #include "plugins/job_submit/node_watch.h"
 #include "plugins/job_submit/submit_policy.h"
@@ -73,6 +75,23 @@ template <class MakeWish> int judge_place(MakeWish make_wish, char **err_msg)
         return SLURM_SUCCESS; // slurmctld decides
     nodes->request_update();
     return refuse(*reason, err_msg, ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE);
+}
+
+// Tells the user something about a job that is taken, after what other plugins
+// have said.
+void tell(const std::string &words, char **err_msg)
+{
+    std::string all = *err_msg ? *err_msg + ("\n" + words) : words;
+    slurm_xfree(reinterpret_cast<void **>(err_msg));
+    *err_msg = slurm_xstrdup(all.c_str());
+}
+
+void burst(job_desc_msg_t &desc, char **err_msg)
+{
+    auto view = nodes ? nodes->view() : nullptr;
+    std::string words = add_burst_partitions(desc, view.get());
+    if (!words.empty())
+        tell(words, err_msg);
 }
 
 // Keeps the entries that kept_entries() allows, in order.
@@ -145,11 +164,14 @@ try {
             return bridge::refuse(*reason, err_msg, ESLURM_NOT_SUPPORTED);
     if (desc->bitflags & EXTERNAL_JOB || bridge::is_pod_array(*desc))
         return SLURM_SUCCESS;
-    return bridge::judge_place(
+    int rc = bridge::judge_place(
         [desc](const bridge::NodeView &view) {
             return bridge::submit_wish(*desc, view, bridge::expand_hostlist);
         },
         err_msg);
+    if (rc == SLURM_SUCCESS)
+        bridge::burst(*desc, err_msg);
+    return rc;
 } catch (const std::exception &e) { // no C++ exception may reach slurmctld
     slurm_error("job_submit/k8s: submit refused: %s", e.what());
     return SLURM_ERROR;

@@ -81,10 +81,11 @@ OptionalReason nodes_refusal_reason(const PlaceWish &wish, const NodeView &view)
 } // namespace
 
 NodeView view_of(const partition_info_msg_t &partitions,
-                 const node_info_msg_t &nodes, const ExpandHostlist &expand)
+                 const node_info_msg_t &nodes, const ExpandHostlist &expand,
+                 const std::set<std::string> &refusing_qos)
 {
     NodeView view;
-    std::map<std::string, std::vector<std::string>> with_slurmd;
+    std::map<std::string, NodeSize> with_slurmd;
     for (std::uint32_t i = 0; i < nodes.record_count; i++) {
         const node_info_t &node = nodes.node_array[i];
         if (!node.name) // left by a deleted node
@@ -92,23 +93,26 @@ NodeView view_of(const partition_info_msg_t &partitions,
         if (node.node_state & NODE_STATE_EXTERNAL)
             view.external.insert(node.name);
         else
-            with_slurmd[node.name] = words(text(node.features), ",");
+            with_slurmd[node.name] = size_of(node);
     }
     for (std::uint32_t i = 0; i < partitions.record_count; i++) {
         const partition_info_t &info = partitions.partition_array[i];
         PartitionView &partition = view.partitions[text(info.name)];
         if (info.flags & PART_FLAG_DEFAULT)
             view.default_partition = text(info.name);
+        partition.limits = limits_of(info, refusing_qos);
         for (const std::string &name : expand(info.nodes)) {
             auto found = with_slurmd.find(name);
             bool slurmd = found != with_slurmd.end();
             partition.has_slurmd |= slurmd;
             partition.has_external |= view.external.contains(name);
             if (slurmd)
-                for (const std::string &feature : found->second)
-                    if (feature.starts_with(names::feature))
-                        partition.features.insert(feature);
+                partition.limits.sizes[found->second]++;
         }
+        for (const auto &[size, count] : partition.limits.sizes)
+            for (const std::string &feature : words(size.features, ","))
+                if (feature.starts_with(names::feature))
+                    partition.features.insert(feature);
     }
     return view;
 }

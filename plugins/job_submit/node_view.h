@@ -4,6 +4,8 @@
 // Slurm's public API in, messages for the user out.
 #pragma once
 
+#include "plugins/job_submit/partition_limits.h"
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -26,6 +28,7 @@ struct PartitionView {
     bool has_slurmd = false; // at least one node has one
     bool has_external = false;
     std::set<std::string> features; // features k8s… of its nodes with slurmd
+    PartitionLimits limits{};
 };
 
 struct NodeView {
@@ -34,8 +37,10 @@ struct NodeView {
     std::set<std::string> external; // names of external nodes
 };
 
+// refusing_qos: as for limits_of().
 NodeView view_of(const partition_info_msg_t &partitions,
-                 const node_info_msg_t &nodes, const ExpandHostlist &expand);
+                 const node_info_msg_t &nodes, const ExpandHostlist &expand,
+                 const std::set<std::string> &refusing_qos = {});
 
 // Where a job, or the update of a job, is to run. Empty means not given.
 struct PlaceWish {

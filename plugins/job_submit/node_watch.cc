@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugins/job_submit/node_watch.h"
 
+#include "common/base/ascii.h"
+
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <pthread.h>
+#include <set>
+#include <string>
 #include <thread>
 
 extern "C" {
 #include <slurm/slurm_errno.h>
+#include <slurm/slurmdb.h>
 #include <slurm/spank.h> // slurm_debug()
 }
 
@@ -44,11 +50,65 @@ template <class Msg, auto free_msg> struct Answer {
     }
 };
 
+bool refuses(const slurmdb_qos_rec_t &qos)
+{
+    auto limited = [](std::uint32_t limit) {
+        return limit != INFINITE && limit != NO_VAL;
+    };
+    return qos.flags & QOS_FLAG_DENY_LIMIT || limited(qos.grp_submit_jobs) ||
+           limited(qos.max_submit_jobs_pa) || limited(qos.max_submit_jobs_pu);
+}
+
+// Returns the names of each QOS of a partition, in lower case.
+std::set<std::string> qos_of(const partition_info_msg_t &partitions)
+{
+    std::set<std::string> names;
+    for (std::uint32_t i = 0; i < partitions.record_count; i++)
+        if (const char *qos = partitions.partition_array[i].qos_char)
+            names.insert(lower_case(qos));
+    return names;
+}
+
+// Returns the names, in lower case, of each QOS by which slurmctld refuses jobs
+// at once. Nothing if slurmctld does not answer.
+std::optional<std::set<std::string>> load_refusing_qos()
+{
+    assoc_mgr_info_request_msg_t request{};
+    request.flags = ASSOC_MGR_INFO_FLAG_QOS;
+    assoc_mgr_info_msg_t *raw = nullptr;
+    if (slurm_load_assoc_mgr_info(&request, &raw) != SLURM_SUCCESS)
+        return std::nullopt;
+    std::unique_ptr<assoc_mgr_info_msg_t,
+                    decltype(&slurm_free_assoc_mgr_info_msg)>
+        all(raw, slurm_free_assoc_mgr_info_msg);
+    std::set<std::string> names;
+    if (!all->qos_list)
+        return names;
+    std::unique_ptr<list_itr_t, decltype(&slurm_list_iterator_destroy)> each(
+        slurm_list_iterator_create(all->qos_list), slurm_list_iterator_destroy);
+    while (auto *qos =
+               static_cast<slurmdb_qos_rec_t *>(slurm_list_next(each.get())))
+        if (qos->name && refuses(*qos))
+            names.insert(lower_case(qos->name));
+    return names;
+}
+
 } // namespace
 
 struct NodeWatch::Answers {
     Answer<partition_info_msg_t, slurm_free_partition_info_msg> partitions;
     Answer<node_info_msg_t, slurm_free_node_info_msg> nodes;
+    std::set<std::string> refusing_qos;
+
+    // Returns whether refusing_qos has changed. Without an answer it has all.
+    bool ask_qos()
+    {
+        std::set<std::string> now = qos_of(*partitions.msg);
+        if (!now.empty())
+            now = load_refusing_qos().value_or(now);
+        refusing_qos.swap(now);
+        return refusing_qos != now;
+    }
 };
 
 void NodeWatch::start()
@@ -124,10 +184,12 @@ void NodeWatch::update_view(Answers &last)
     if (!last.partitions.ask(slurm_load_partitions) ||
         !last.nodes.ask(slurm_load_node))
         return;
+    bool changed = last.ask_qos();
     std::shared_ptr<const NodeView> next;
-    if (last.partitions.changed || last.nodes.changed)
+    if (changed || last.partitions.changed || last.nodes.changed)
         next = std::make_shared<const NodeView>(
-            view_of(*last.partitions.msg, *last.nodes.msg, expand_hostlist));
+            view_of(*last.partitions.msg, *last.nodes.msg, expand_hostlist,
+                    last.refusing_qos));
     std::lock_guard lock(mutex_);
     looked_ = now;
     if (next)
