@@ -32,6 +32,9 @@ namespace bridge {
 
 namespace {
 
+// --k8s-no-burst was given.
+bool no_burst = false;
+
 // Checked values from the command line and the script, by option.
 std::array<std::vector<std::string>, batch_options.size()> values;
 
@@ -54,6 +57,12 @@ try {
     return ESPANK_SUCCESS;
 } catch (const std::exception &) { // out of memory
     return ESPANK_ERROR;
+}
+
+int record_no_burst(int, const char *, int) noexcept
+{
+    no_burst = true;
+    return ESPANK_SUCCESS;
 }
 
 bool is_salloc()
@@ -104,8 +113,17 @@ bool hand_over(spank_t spank, const std::string &name, const std::string &value)
            ESPANK_SUCCESS;
 }
 
+bool wants_no_burst()
+{
+    const char *variable = std::getenv(
+        (std::string("SBATCH_") + names::no_burst_variable).c_str());
+    return no_burst || (variable && *variable && !is_salloc());
+}
+
 bool hand_over_all(spank_t spank)
 {
+    if (wants_no_burst() && !hand_over(spank, names::no_burst_variable, "yes"))
+        return false;
     for (std::size_t which = 0; which < batch_options.size(); which++) {
         const BatchOption &option = batch_options[which];
         std::size_t count = 0;
@@ -154,7 +172,15 @@ int slurm_spank_init(spank_t spank, int, char **)
         if (int rc = spank_option_register(spank, &said); rc != ESPANK_SUCCESS)
             return rc;
     }
-    return ESPANK_SUCCESS;
+    spank_option alone = {
+        bridge::unchanged("k8s-no-burst"),
+        nullptr,
+        bridge::unchanged("start the job in no partition but its own, "
+                          "whatever the site adds (SBATCH_K8S_NO_BURST)"),
+        0,
+        0,
+        bridge::record_no_burst};
+    return spank_option_register(spank, &alone);
 }
 
 // Passes the options to slurmctld, which checks them. An error returned from
