@@ -6,6 +6,7 @@ cli_libcheck_la_SOURCES = \
 	cli/agent_client.cc cli/agent_client.h \
 	cli/check/check.h \
 	cli/check/check_all.cc \
+	cli/check/check_burst.cc \
 	cli/check/check_host.cc cli/check/check_host.h \
 	cli/check/check_kube.cc cli/check/check_kube.h \
 	cli/check/check_names.cc cli/check/check_names.h \

@@ -49,6 +49,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/claims/cpu_devices_test.cc \
 	tests/unit/claims/device_slices_test.cc \
 	tests/unit/claims/resource_claim_test.cc \
+	tests/unit/cli/check/check_burst_test.cc \
 	tests/unit/cli/check/check_host_test.cc \
 	tests/unit/cli/check/check_kube_test.cc \
 	tests/unit/cli/check/check_names_test.cc \

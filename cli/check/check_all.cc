@@ -76,6 +76,7 @@ Findings check_all(const Facts &facts)
             SlurmUser{facts.slurm->slurm_user_id, facts.slurm->slurm_user};
         if (facts.conf.schedule_pods)
             add_slurm(facts, sum);
+        sum.add(check_bursts(*facts.slurm, facts.conf));
     }
     sum.add(check_files(facts.host, slurm_user));
     sum.add(check_choices(facts.conf));

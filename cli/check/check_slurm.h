@@ -35,4 +35,7 @@ Findings check_accounting(const SlurmFacts &slurm);
 Findings check_partitions(const SlurmFacts &slurm, const Conf &conf,
                           const std::set<std::string> &named_by_nodes);
 
+// Checks the partitions of the Burst lines in k8s.conf.
+Findings check_bursts(const SlurmFacts &slurm, const Conf &conf);
+
 } // namespace bridge

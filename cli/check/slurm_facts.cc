@@ -112,6 +112,8 @@ void read_scheduling(const slurm_conf_t &conf, SlurmFacts &facts)
     facts.memory_default = is_set(conf.def_mem_per_cpu);
     facts.enforces_part_limits =
         conf.enforce_part_limits != PARTITION_ENFORCE_NONE;
+    facts.enforces_all_limits =
+        conf.enforce_part_limits == PARTITION_ENFORCE_ALL;
     facts.scheduler_type = text(conf.schedtype);
     facts.scheduler_parameters = parameters(conf.sched_params);
     facts.gang = conf.preempt_mode & PREEMPT_MODE_GANG;
@@ -159,6 +161,7 @@ PartitionFacts partition_from(const partition_info_t &info)
     facts.forces_sharing =
         info.max_share != NO_VAL16 && (info.max_share & SHARED_FORCE);
     facts.memory_default = is_set(info.def_mem_per_cpu);
+    facts.priority_tier = info.priority_tier;
     if (info.grace_time != NO_VAL && info.grace_time != INFINITE)
         facts.grace_time = std::chrono::seconds(info.grace_time);
     return facts;

@@ -23,6 +23,7 @@ struct PartitionFacts {
     bool exclusive = false;      // OverSubscribe=EXCLUSIVE
     bool forces_sharing = false; // OverSubscribe=FORCE
     bool memory_default = false; // DefMemPerCPU or DefMemPerNode
+    std::uint16_t priority_tier = 1;
     std::chrono::seconds grace_time{0};
 };
 
@@ -46,6 +47,7 @@ struct SlurmFacts {
     bool counts_memory = false; // SelectTypeParameters=CR_…_Memory
     bool memory_default = false;
     bool enforces_part_limits = false;
+    bool enforces_all_limits = false; // EnforcePartLimits=ALL
     std::string scheduler_type;
     std::map<std::string, std::string> scheduler_parameters; // by name
     bool gang = false;            // PreemptMode=…,GANG
