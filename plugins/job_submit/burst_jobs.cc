@@ -167,8 +167,10 @@ std::string add_burst_partitions(job_desc_msg_t &desc, const NodeView *view)
     }
     std::string own =
         given(desc.partition) ? desc.partition : view->default_partition;
+    bool has_rule = std::ranges::contains(conf->bursts, own, &BurstRule::from);
     BurstDecision decision =
-        decide_burst(desc, conf->bursts, *view, facts_for(desc, own));
+        decide_burst(desc, conf->bursts, *view,
+                     has_rule ? facts_for(desc, own) : BurstFacts{});
     log_unknown(decision.unknown);
     for (const std::string &why : decision.left)
         slurm_debug("job_submit/k8s: not added: %s", why.c_str());
