@@ -30,6 +30,10 @@ TEST_CASE("only a job with spank/k8s's entry is a batch job for Kubernetes")
     CHECK(wish_in({"K8S_GANG=x"}).value() == std::nullopt);
     CHECK(wish_in({"A=1", "K8S_IMAGE=busybox:1"}).value() ==
           BatchWish{"busybox:1"});
+    // --k8s-no-burst, which asks for no Pod
+    CHECK(wish_in({"K8S_NO_BURST=yes"}).value() == std::nullopt);
+    CHECK(wish_in({"K8S_NO_BURST=yes", "K8S_IMAGE=a"}).value() ==
+          BatchWish{"a"});
 }
 
 TEST_CASE("each option comes as it was given, in order")
