@@ -85,6 +85,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/base/user_name_test.cc \
 	tests/unit/common/base/uuid_test.cc \
 	tests/unit/common/base/wait_status_test.cc \
+	tests/unit/common/contract/autoscale_test.cc \
 	tests/unit/common/contract/batch_script_test.cc \
 	tests/unit/common/contract/batch_template_test.cc \
 	tests/unit/common/contract/capacity_gres_test.cc \
