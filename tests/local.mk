@@ -116,6 +116,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/slurm/gres_counts_test.cc \
 	tests/unit/common/slurm/het_job_test.cc \
 	tests/unit/common/slurm/job_gres_test.cc \
+	tests/unit/common/slurm/job_queue_test.cc \
 	tests/unit/common/slurm/job_test.cc \
 	tests/unit/common/slurm/slurm_reasons_test.cc \
 	tests/unit/common/slurm/shadow_partitions_test.cc \
