@@ -278,6 +278,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/objects/predicate_test.cc \
 	tests/unit/objects/semver_test.cc \
 	tests/unit/objects/volumes_test.cc \
+	tests/unit/operator/autoscale_test.cc \
 	tests/unit/operator/claims_test.cc \
 	tests/unit/operator/cluster_test.cc \
 	tests/unit/operator/decide_test.cc \
