@@ -340,7 +340,10 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/session/session_server_test.cc \
 	tests/unit/workers/decide_test.cc \
 	tests/unit/workers/conf_keeper_test.cc \
+	tests/unit/workers/demand_test.cc \
 	tests/unit/workers/keeper_test.cc \
+	tests/unit/workers/potential_test.cc \
+	tests/unit/workers/set_keeper_test.cc \
 	tests/unit/workers/worker_pod_test.cc \
 	tests/fuzz/devices_target.cc \
 	tests/fuzz/objects_target.cc \
