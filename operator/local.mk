@@ -3,6 +3,7 @@
 operator_decide_sources = \
 	operator/decide/accounting.cc operator/decide/accounting.h \
 	operator/decide/agent_state.cc operator/decide/agent_state.h \
+	operator/decide/autoscale.cc operator/decide/autoscale.h \
 	operator/decide/claims.cc operator/decide/claims.h \
 	operator/decide/cluster.cc operator/decide/cluster.h \
 	operator/decide/cluster_objects.cc operator/decide/cluster_objects.h \

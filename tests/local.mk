@@ -86,6 +86,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/base/user_name_test.cc \
 	tests/unit/common/base/uuid_test.cc \
 	tests/unit/common/base/wait_status_test.cc \
+	tests/unit/common/contract/autoscale_test.cc \
 	tests/unit/common/contract/batch_script_test.cc \
 	tests/unit/common/contract/batch_template_test.cc \
 	tests/unit/common/contract/burst_rule_test.cc \
@@ -117,6 +118,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/slurm/gres_counts_test.cc \
 	tests/unit/common/slurm/het_job_test.cc \
 	tests/unit/common/slurm/job_gres_test.cc \
+	tests/unit/common/slurm/job_queue_test.cc \
 	tests/unit/common/slurm/job_test.cc \
 	tests/unit/common/slurm/slurm_reasons_test.cc \
 	tests/unit/common/slurm/shadow_partitions_test.cc \
@@ -278,6 +280,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/objects/predicate_test.cc \
 	tests/unit/objects/semver_test.cc \
 	tests/unit/objects/volumes_test.cc \
+	tests/unit/operator/autoscale_test.cc \
 	tests/unit/operator/claims_test.cc \
 	tests/unit/operator/cluster_test.cc \
 	tests/unit/operator/decide_test.cc \
@@ -343,7 +346,10 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/session/session_server_test.cc \
 	tests/unit/workers/decide_test.cc \
 	tests/unit/workers/conf_keeper_test.cc \
+	tests/unit/workers/demand_test.cc \
 	tests/unit/workers/keeper_test.cc \
+	tests/unit/workers/potential_test.cc \
+	tests/unit/workers/set_keeper_test.cc \
 	tests/unit/workers/worker_pod_test.cc \
 	tests/fuzz/devices_target.cc \
 	tests/fuzz/objects_target.cc \

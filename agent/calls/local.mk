@@ -5,6 +5,7 @@ agent_calls_sources = \
 	agent/calls/fault_points.h \
 	agent/calls/gated_http.cc agent/calls/gated_http.h \
 	agent/calls/guarded_lease.h \
+	agent/calls/guarded_queue.h \
 	agent/calls/guarded_slurm.h \
 	agent/calls/kube_api.cc agent/calls/kube_api.h \
 	agent/calls/kube_batch.cc \

@@ -8,6 +8,8 @@ agent_daemon_sources = \
 	agent/daemon/notify.cc agent/daemon/notify.h \
 	agent/daemon/own_conf.cc agent/daemon/own_conf.h \
 	agent/daemon/permit.cc agent/daemon/permit.h \
+	agent/daemon/set_scaler_thread.cc \
+	agent/daemon/set_scaler_thread.h \
 	agent/daemon/socket_probe.cc agent/daemon/socket_probe.h \
 	agent/daemon/token_keeper.cc agent/daemon/token_keeper.h \
 	agent/daemon/watch_failures.h \

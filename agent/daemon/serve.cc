@@ -3,6 +3,7 @@
 
 #include "agent/calls/fault_points.h"
 #include "agent/calls/guarded_lease.h"
+#include "agent/calls/guarded_queue.h"
 #include "agent/calls/guarded_slurm.h"
 #include "agent/calls/workers.h"
 #include "agent/daemon/access_watch.h"
@@ -242,7 +243,7 @@ struct Calls {
     Calls(const Conf &conf, const HttpEndpoint &endpoint)
         : permit(conf.socket_path),
           gate([this] { return permit.check(); }, fault_points()),
-          slurm(slurm_api, gate),
+          slurm(slurm_api, gate), queue(queue_api, gate),
           workers(conf.workers, kube_factory(endpoint, gate)),
           submitters(std::clamp(conf.workers / 2, 1u, most_submitters),
                      kube_factory(endpoint, gate)),
@@ -260,6 +261,8 @@ struct Calls {
     WriteGate gate;
     SlurmApi slurm_api;
     GuardedSlurm slurm;
+    SlurmQueueApi queue_api;
+    GuardedQueue queue;
     Workers workers;
     Workers submitters;
     Workers reporters;
@@ -312,8 +315,8 @@ struct LeaseHolding {
                                           mailbox);
                       else
                           mailbox.push(WatchState{start_problem, ""});
-                      workers.emplace(endpoint, conf, calls.slurm, calls.gate,
-                                      mailbox, worker_news, own);
+                      workers.emplace(endpoint, conf, calls.slurm, calls.queue,
+                                      calls.gate, mailbox, worker_news, own);
                   },
                   [&mailbox](LeaseNews news) { mailbox.push(std::move(news)); },
                   [&mailbox](const std::string &reason) {

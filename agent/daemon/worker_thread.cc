@@ -17,6 +17,7 @@ namespace {
 
 // Their names in the list of problems.
 constexpr char problem[] = "serve workers";
+constexpr char queue_problem[] = "follow the queue";
 constexpr char conf_problem[] = "follow the configuration";
 
 // The shortest time between two turns: what comes meanwhile is taken together.
@@ -74,6 +75,58 @@ class WorkerSink : public ReflectorSink {
     WatchFailures failures_;
 };
 
+// The same for its NodeSets. Without them, or without the right to read them,
+// none follows the queue: workers are served as usual.
+class NodeSetSink : public ReflectorSink {
+  public:
+    NodeSetSink(std::string ns, Mailbox<WorkerNews> &news,
+                Mailbox<Message> &owner)
+        : ns_(std::move(ns)), news_(news),
+          failures_("watch NodeSets in " + ns_, owner)
+    {
+    }
+
+    void list_begins() override { sets_.clear(); }
+
+    void list_item(const Json &object) override
+    {
+        sets_.push_back(worker_set_from(object));
+    }
+
+    void list_ends() override
+    {
+        news_.push(NodeSetsListed{ns_, std::exchange(sets_, {})});
+    }
+
+    void changed(const Json &object) override
+    {
+        news_.push(NodeSetChanged{worker_set_from(object), false});
+    }
+
+    void deleted(const Json &object) override
+    {
+        news_.push(NodeSetChanged{worker_set_from(object), true});
+    }
+
+    void failing(const Error &error) override
+    {
+        if (error.code != Code::not_found && error.code != Code::denied)
+            return failures_.failing(error);
+        if (!std::exchange(said_, true))
+            log_info("no NodeSet follows the queue",
+                     {{"namespace", ns_}, {"err", error.message}});
+    }
+
+    void working() override { failures_.working(); }
+
+  private:
+    std::string ns_;
+    Mailbox<WorkerNews> &news_;
+    std::vector<WorkerSet> sets_; // of the list that is being read
+    bool said_ = false;
+    WatchFailures failures_;
+};
+
 std::string variable(const char *name)
 {
     const char *value = std::getenv(name);
@@ -98,6 +151,23 @@ class NoWriter : public WorkerWriter {
     void begin(WorkerWrite) override {}
 };
 
+class NoScaler : public SetScaler {
+  public:
+    void begin(SetScale) override {}
+};
+
+std::unique_ptr<SetScaler> make_scaler(const HttpEndpoint &endpoint,
+                                       const Conf &conf, const WriteGate &gate,
+                                       Mailbox<WorkerNews> &news)
+{
+    if (conf.worker_namespaces.empty())
+        return std::make_unique<NoScaler>();
+    return std::make_unique<SetScalerThread>(
+        endpoint, gate, [&news](const SetScale &scale, Result<> done) {
+            news.push(NodeSetScaled{scale, std::move(done)});
+        });
+}
+
 std::unique_ptr<WorkerWriter> make_writers(const HttpEndpoint &endpoint,
                                            const Conf &conf,
                                            const WriteGate &gate,
@@ -115,11 +185,14 @@ std::unique_ptr<WorkerWriter> make_writers(const HttpEndpoint &endpoint,
 } // namespace
 
 WorkerThread::WorkerThread(const HttpEndpoint &endpoint, const Conf &conf,
-                           Slurm &slurm, const WriteGate &gate,
-                           Mailbox<Message> &owner, Mailbox<WorkerNews> &news,
-                           OwnConf *own_conf)
+                           Slurm &slurm, SlurmQueue &queue,
+                           const WriteGate &gate, Mailbox<Message> &owner,
+                           Mailbox<WorkerNews> &news, OwnConf *own_conf)
     : news_(news), writers_(make_writers(endpoint, conf, gate, news)),
-      keeper_(slurm, *writers_, conf.worker_controller), kube_(endpoint, gate),
+      scaler_(make_scaler(endpoint, conf, gate, news)),
+      keeper_(slurm, *writers_, conf.worker_controller),
+      set_keeper_(slurm, queue, *scaler_, keeper_, conf.worker_controller),
+      kube_(endpoint, gate),
       conf_keeper_(slurm, kube_, conf.config_hash_file, own_pod(conf)),
       own_conf_(own_conf), owner_(owner)
 {
@@ -130,6 +203,9 @@ WorkerThread::WorkerThread(const HttpEndpoint &endpoint, const Conf &conf,
         reflectors_.push_back(std::make_unique<Reflector>(
             endpoint, "/api/v1/namespaces/" + url_encode(ns) + "/pods", "",
             *sinks_.back()));
+        sinks_.push_back(std::make_unique<NodeSetSink>(ns, news_, owner));
+        reflectors_.push_back(std::make_unique<Reflector>(
+            endpoint, node_sets_path(ns), "", *sinks_.back()));
     }
     auto start = [this](auto work) {
         threads_.emplace_back([work](std::stop_token stop) {
@@ -168,6 +244,21 @@ void WorkerThread::take(WorkerNews news)
                         Clock::now());
         return;
     }
+    if (auto *listed = std::get_if<NodeSetsListed>(&news)) {
+        set_keeper_.list(listed->ns, std::move(listed->sets));
+        return;
+    }
+    if (auto *set = std::get_if<NodeSetChanged>(&news)) {
+        if (set->deleted)
+            set_keeper_.remove(set->set.key);
+        else
+            set_keeper_.change(std::move(set->set));
+        return;
+    }
+    if (auto *scaled = std::get_if<NodeSetScaled>(&news)) {
+        set_keeper_.scaled(scaled->scale, scaled->done, Clock::now());
+        return;
+    }
     if (std::holds_alternative<WorkerJob>(news))
         return; // the next turn reads its nodes
     auto &changed = std::get<WorkerChanged>(news);
@@ -192,6 +283,8 @@ void WorkerThread::run(const std::stop_token &stop)
         auto turn = keeper_.turn(began);
         report(turn);
         tell_unprotected();
+        if (turn || turn.error().code != Code::busy) // slurmctld answers
+            follow_queue(began);
         follow_conf();
         // News do not make slurmctld be asked more often than it answers.
         earliest = turn ? began + shortest_turn : began + worker_interval;
@@ -212,6 +305,19 @@ void WorkerThread::follow_conf()
         log_warning("the configuration cannot be followed", {{"err", error}});
     owner_.push(WatchState{conf_problem, error});
     conf_reported_ = std::move(error);
+}
+
+void WorkerThread::follow_queue(Clock::time_point now)
+{
+    auto done = set_keeper_.turn(now, std::chrono::floor<std::chrono::seconds>(
+                                          std::chrono::system_clock::now()));
+    std::string error = done ? set_keeper_.failure() : done.error().message;
+    if (error == queue_reported_)
+        return;
+    if (!error.empty())
+        log_warning("NodeSets cannot follow the queue", {{"err", error}});
+    owner_.push(WatchState{queue_problem, error});
+    queue_reported_ = std::move(error);
 }
 
 // The plugin may know what an earlier agent has said: it is told in any case,

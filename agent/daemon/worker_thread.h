@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The thread that serves the workers of WorkerNamespace, a thread with a watch
-// for each of these namespaces, and those that write. It also has slurmctld
-// follow its configuration. It begins when it is made, which is when the Lease
-// is ours, and ends with the object, once the call that is under way has
-// returned.
+// The thread that serves the workers of WorkerNamespace, two threads with
+// watches for each of these namespaces, and those that write. It also has
+// NodeSets follow Slurm's queue, and slurmctld its configuration. It begins
+// when it is made, which is when the Lease is ours, and ends with the object,
+// once the call that is under way has returned.
 #pragma once
 
 #include "agent/daemon/own_conf.h"
+#include "agent/daemon/set_scaler_thread.h"
 #include "agent/daemon/worker_writers.h"
 #include "agent/owner/message.h"
 #include "agent/workers/conf_keeper.h"
 #include "agent/workers/keeper.h"
+#include "agent/workers/set_keeper.h"
 #include "agent/workers/worker_api.h"
 #include "common/base/mailbox.h"
 #include "common/contract/conf.h"
@@ -45,10 +47,23 @@ struct WorkerWritten { // a write on its Pod is over
     std::string uid;
     Result<> done;
 };
+struct NodeSetsListed {
+    std::string ns;
+    std::vector<WorkerSet> sets;
+};
+struct NodeSetChanged {
+    WorkerSet set;
+    bool deleted = false;
+};
+struct NodeSetScaled { // a write of its replicas is over
+    SetScale scale;
+    Result<> done;
+};
 // A job waits in slurmctld until the Pods of its nodes are protected.
 struct WorkerJob {};
-using WorkerNews = std::variant<WorkersListed, WorkerChanged, OtherPodChanged,
-                                WorkerWritten, WorkerJob>;
+using WorkerNews =
+    std::variant<WorkersListed, WorkerChanged, OtherPodChanged, WorkerWritten,
+                 NodeSetsListed, NodeSetChanged, NodeSetScaled, WorkerJob>;
 
 class WorkerThread {
   public:
@@ -56,8 +71,9 @@ class WorkerThread {
     // thread's mailbox, which shows them to administrators. Once own_conf, if
     // there is one, has changed, the configuration is left to the next agent.
     WorkerThread(const HttpEndpoint &endpoint, const Conf &conf, Slurm &slurm,
-                 const WriteGate &gate, Mailbox<Message> &owner,
-                 Mailbox<WorkerNews> &news, OwnConf *own_conf);
+                 SlurmQueue &queue, const WriteGate &gate,
+                 Mailbox<Message> &owner, Mailbox<WorkerNews> &news,
+                 OwnConf *own_conf);
     ~WorkerThread();
 
   private:
@@ -65,19 +81,23 @@ class WorkerThread {
     void take(WorkerNews news);
     void follow_conf();
     void report(const Result<> &turn);
+    void follow_queue(Clock::time_point now);
     void tell_unprotected();
 
     Mailbox<WorkerNews> &news_;
     // With WorkerNamespace only: it has threads.
     std::unique_ptr<WorkerWriter> writers_;
+    std::unique_ptr<SetScaler> scaler_;
     WorkerKeeper keeper_;
+    SetKeeper set_keeper_;
     WorkerApi kube_;
     ConfKeeper conf_keeper_;
     OwnConf *const own_conf_; // nullptr: nobody follows it
     Mailbox<Message> &owner_;
     // What the owner thread knows.
-    std::string reported_;      // a problem
-    std::string conf_reported_; // another one
+    std::string reported_;       // a problem
+    std::string queue_reported_; // other ones
+    std::string conf_reported_;
     // Nodes; nothing: it was not told yet.
     std::optional<std::set<std::string>> unprotected_;
     std::vector<std::unique_ptr<ReflectorSink>> sinks_;

@@ -24,6 +24,9 @@ constexpr char gone[] = " is gone";
 constexpr char gone_for_ever[] = " is gone for good";
 constexpr char going[] = " is to be removed";
 constexpr char going_for_ever[] = " is to be removed for good";
+constexpr char not_started[] = " has not started it yet";
+constexpr char set_word[] = "NodeSet ";
+constexpr char pod_word[] = "Pod ";
 constexpr char checking[] = "Checking";
 constexpr char no_end[] = "9999-12-31T23:59:59Z"; // jobs without a time limit
 
@@ -232,6 +235,30 @@ std::string deadline_of(const std::optional<NodeJobs> &jobs,
     return jobs->end ? second_time(*jobs->end) : no_end;
 }
 
+// What a reason of ours says of an object of this kind.
+struct ReasonWords {
+    ObjectKey object;
+    std::string_view rest;
+};
+
+std::optional<ReasonWords> said_of(std::string_view text, std::string_view kind)
+{
+    for (std::string_view begin :
+         {std::string_view(names::worker_drain_mark), kind}) {
+        if (!text.starts_with(begin))
+            return std::nullopt;
+        text.remove_prefix(begin.size());
+    }
+    std::size_t end = text.find(' ');
+    std::string_view object = text.substr(0, end);
+    std::size_t slash = object.find('/');
+    if (end == text.npos || slash == object.npos)
+        return std::nullopt;
+    return ReasonWords{{std::string(object.substr(0, slash)),
+                        std::string(object.substr(slash + 1))},
+                       text.substr(end)};
+}
+
 } // namespace
 
 bool is_worker_reason(const std::string &reason)
@@ -250,6 +277,12 @@ bool is_node_of(const SlurmNode &record, const WorkerPod &pod)
 
 bool may_resume(const SlurmNode &record)
 {
+    // When slurmd registers with a node that was powered down, slurmctld drops
+    // the reason. Nobody else can set a node DOWN without one.
+    if (record.down && is_cloud(record.state) && record.reason.empty())
+        return true;
+    if (record.down && not_started_set(record))
+        return true;
     if (record.down)
         return is_worker_reason(record.reason) &&
                (record.reason.ends_with(gone) ||
@@ -265,26 +298,26 @@ std::string gone_reason(const SlurmNode &record, const WorkerPod &pod)
            (pod.for_good ? gone_for_ever : gone);
 }
 
+std::string not_started_reason(const ObjectKey &set)
+{
+    return names::worker_drain_mark + (set_word + set.str()) + not_started;
+}
+
+std::optional<ObjectKey> not_started_set(const SlurmNode &record)
+{
+    auto said = said_of(record.reason, set_word);
+    if (!record.down || !said || said->rest != not_started)
+        return std::nullopt;
+    return std::move(said->object);
+}
+
 std::optional<ObjectKey> gone_for_good(const SlurmNode &record)
 {
-    std::string_view text = record.reason;
-    for (std::string_view begin : {std::string_view(names::worker_drain_mark),
-                                   std::string_view("Pod ")}) {
-        if (!text.starts_with(begin))
-            return std::nullopt;
-        text.remove_prefix(begin.size());
-    }
-    std::size_t end = text.find(' ');
-    std::string_view pod = text.substr(0, end);
-    std::size_t slash = pod.find('/');
-    if (end == text.npos || slash == pod.npos ||
-        !(record.drained || record.down))
+    auto said = said_of(record.reason, pod_word);
+    if (!(record.drained || record.down) || !said ||
+        (said->rest != gone_for_ever && said->rest != going_for_ever))
         return std::nullopt;
-    text.remove_prefix(end);
-    if (text != gone_for_ever && text != going_for_ever)
-        return std::nullopt;
-    return ObjectKey{std::string(pod.substr(0, slash)),
-                     std::string(pod.substr(slash + 1))};
+    return std::move(said->object);
 }
 
 WorkerPlan plan_worker(const WorkerPod &pod, const WorkerFacts &facts)

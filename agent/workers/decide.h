@@ -75,7 +75,8 @@ WorkerPlan plan_worker(const WorkerPod &pod, const WorkerFacts &facts);
 // Whether the node with this record belongs to the Pod.
 bool is_node_of(const SlurmNode &record, const WorkerPod &pod);
 
-// Whether the node was closed by us: drained, or set DOWN as its Pod was gone.
+// Whether the node was closed by us: drained, or set DOWN as its Pod was gone
+// or had not come yet.
 bool may_resume(const SlurmNode &record);
 
 // The reason that a node gets when its Pod is gone. What somebody else has
@@ -85,6 +86,11 @@ std::string gone_reason(const SlurmNode &record, const WorkerPod &pod);
 // The Pod of this node, if the node's reason says that the Pod goes, or is
 // gone, and that none of its name comes back. Reasons of others never do.
 std::optional<ObjectKey> gone_for_good(const SlurmNode &record);
+
+// The reason of a node to which no slurmd has come yet; and the NodeSet of such
+// a node, if its reason says so.
+std::string not_started_reason(const ObjectKey &set);
+std::optional<ObjectKey> not_started_set(const SlurmNode &record);
 
 // Whether the reason of a drain is one of ours.
 bool is_worker_reason(const std::string &reason);

@@ -3,6 +3,7 @@
 
 #include "common/base/log.h"
 #include "common/slurm/node_state.h"
+#include "common/slurm/queue.h"
 
 #include <algorithm>
 #include <utility>
@@ -200,10 +201,15 @@ bool WorkerKeeper::jobs_needed(Clock::time_point now) const
            });
 }
 
+const SlurmNode *WorkerKeeper::record(const std::string &node) const
+{
+    auto found = index_.find(node);
+    return found == index_.end() ? nullptr : &table_.nodes[found->second];
+}
+
 const SlurmNode *WorkerKeeper::record_of(const WorkerPod &pod) const
 {
-    auto found = index_.find(pod.slurm_node);
-    return found == index_.end() ? nullptr : &table_.nodes[found->second];
+    return record(pod.slurm_node);
 }
 
 WorkerFacts WorkerKeeper::facts_of(const WorkerPod &pod) const
@@ -377,7 +383,8 @@ std::set<std::string> WorkerKeeper::unprotected() const
     for (const auto &[key, pod] : pods_) {
         const SlurmNode *record = record_of(pod);
         // Also one that has not registered yet, but not that of somebody else.
-        bool may_be_ours = !record || is_node_of(*record, pod);
+        bool may_be_ours = !record || is_node_of(*record, pod) ||
+                           record->address == no_address;
         bool keeps_label =
             pod.protect == "true" && !unprotecting_.contains(pod.uid);
         if (may_be_ours && !keeps_label && !contested_.contains(key.ns))

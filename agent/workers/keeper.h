@@ -71,6 +71,19 @@ class WorkerKeeper {
 
     std::size_t count() const { return pods_.size(); }
     bool is_listed() const { return !listed_.empty(); }
+    bool is_listed(const std::string &ns) const { return listed_.contains(ns); }
+    // Whether nobody knows which workers of this namespace are ours.
+    bool is_contested(const std::string &ns) const
+    {
+        return contested_.contains(ns);
+    }
+
+    // For SetKeeper: reads the nodes, if any has changed; the nodes as they
+    // were read last; the one of this name, or null; and the workers.
+    Result<> look() { return read_nodes(false); }
+    const std::vector<SlurmNode> &nodes() const { return table_.nodes; }
+    const SlurmNode *record(const std::string &node) const;
+    const std::map<ObjectKey, WorkerPod> &pods() const { return pods_; }
 
   private:
     Result<> read_nodes(bool afresh);

@@ -11,6 +11,7 @@ namespace bridge {
 namespace {
 
 constexpr char strategic_merge[] = "application/strategic-merge-patch+json";
+constexpr char merge_patch[] = "application/merge-patch+json";
 constexpr long unprocessable = 422;
 
 // A null removes a member.
@@ -20,6 +21,12 @@ JsonValue value_or_null(const std::string &text)
 }
 
 } // namespace
+
+std::string node_sets_path(const std::string &ns)
+{
+    return std::string("/apis/") + names::slinky_version + "/namespaces/" +
+           url_encode(ns) + "/nodesets";
+}
 
 std::string worker_patch_body(const WorkerPod &pod, const WorkerPatch &patch,
                               std::chrono::system_clock::time_point now)
@@ -52,6 +59,31 @@ std::string worker_patch_body(const WorkerPod &pod, const WorkerPatch &patch,
                                {{"conditions",
                                  JsonValue::array(std::move(conditions))}}));
     return body.dump();
+}
+
+std::string scale_path(const ObjectKey &node_set)
+{
+    return node_sets_path(node_set.ns) + "/" + url_encode(node_set.name) +
+           "/scale";
+}
+
+std::string scale_body(std::uint32_t replicas)
+{
+    return JsonValue::object(
+               {{"spec", JsonValue::object({{"replicas", replicas}})}})
+        .dump();
+}
+
+Result<> WorkerApi::scale(const ObjectKey &node_set, std::uint32_t replicas)
+{
+    auto reply = http_.patch(Write::patch_worker, scale_path(node_set),
+                             merge_patch, scale_body(replicas));
+    std::string doing = "set the replicas of NodeSet " + node_set.str();
+    if (!reply)
+        return fail(reply.error(), doing);
+    if (auto said = check_status(*reply); !said)
+        return fail(said.error(), doing);
+    return {};
 }
 
 Result<> WorkerApi::patch(const WorkerPod &pod, const WorkerPatch &patch)

@@ -8,6 +8,7 @@
 #include "common/base/result.h"
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,6 +31,12 @@ struct WorkerPatch {
 std::string worker_patch_body(const WorkerPod &pod, const WorkerPatch &patch,
                               std::chrono::system_clock::time_point now);
 
+// Where the NodeSets of a namespace are; the address and the body of the
+// request that sets the replicas of one.
+std::string node_sets_path(const std::string &ns);
+std::string scale_path(const ObjectKey &node_set);
+std::string scale_body(std::uint32_t replicas);
+
 class WorkerKube {
   public:
     virtual ~WorkerKube() = default;
@@ -48,6 +55,9 @@ class WorkerApi : public WorkerKube {
     }
 
     Result<> patch(const WorkerPod &pod, const WorkerPatch &patch) override;
+
+    // Sets the replicas of a NodeSet. Codes as above.
+    Result<> scale(const ObjectKey &node_set, std::uint32_t replicas);
 
   private:
     GatedHttp http_;

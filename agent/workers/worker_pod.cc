@@ -4,6 +4,7 @@
 #include "agent/objects/owner_reference.h"
 #include "common/contract/names.h"
 #include "common/contract/worker_names.h"
+#include "common/kube/text.h"
 
 #include <algorithm>
 
@@ -38,6 +39,11 @@ std::optional<WorkerPod> worker_from(const Json &pod)
     for (const Json &address : pod.items("status/podIPs"))
         worker.addresses.push_back(address.text("ip"));
     worker.placed = !pod.text("spec/nodeName").empty();
+    for (const Json &owner : metadata.items("ownerReferences"))
+        if (owner.flag("controller"))
+            worker.node_set = owner.text("name");
+    worker.created =
+        parse_time(metadata.text("creationTimestamp")).value_or(worker.created);
     // The name that slurmd finds in its container.
     worker.slurm_node = pod.text("spec/hostname");
     if (worker.slurm_node.empty())

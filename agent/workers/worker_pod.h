@@ -7,6 +7,7 @@
 #include "common/base/json.h"
 #include "common/contract/worker_request.h"
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,6 +28,8 @@ struct WorkerPod {
     ObjectKey key;
     std::string uid;
     std::string controller; // that its NodeSet names; "": it does not say
+    std::string node_set;   // the name of its NodeSet
+    std::chrono::sys_seconds created{};
     // Its addresses, one of which is Slurm's NodeAddr; empty: none yet.
     std::vector<std::string> addresses;
     bool placed = false; // on a Node: slurmd may run, whatever is known of it

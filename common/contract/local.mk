@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 common_contract_sources = \
+	common/contract/autoscale.cc common/contract/autoscale.h \
 	common/contract/batch_het.cc common/contract/batch_het.h \
 	common/contract/batch_names.h \
 	common/contract/batch_options.cc common/contract/batch_options.h \

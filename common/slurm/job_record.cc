@@ -89,6 +89,13 @@ bool is_array_rest(const slurm_job_info_t &info)
     return info.array_job_id != 0 && info.array_task_id == NO_VAL;
 }
 
+bool holds_nodes(const slurm_job_info_t &info)
+{
+    std::uint32_t base = info.job_state & JOB_STATE_BASE;
+    return base == JOB_RUNNING || base == JOB_SUSPENDED ||
+           (info.job_state & JOB_COMPLETING);
+}
+
 Job job_of(const slurm_job_info_t &info)
 {
     Job job;

@@ -54,4 +54,8 @@ Result<> add_cpus_on_nodes(Job &job);
 // of a task that a Pod runs.
 bool is_array_rest(const slurm_job_info_t &info);
 
+// Whether it has nodes: also if it is suspended, or has ended and its nodes are
+// not free again yet.
+bool holds_nodes(const slurm_job_info_t &info);
+
 } // namespace bridge

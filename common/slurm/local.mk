@@ -15,6 +15,7 @@ common_slurm_sources = \
 	common/slurm/het_job.cc common/slurm/het_job.h \
 	common/slurm/job.cc common/slurm/job.h \
 	common/slurm/job_gres.cc common/slurm/job_gres.h \
+	common/slurm/job_queue.cc common/slurm/job_queue.h \
 	common/slurm/job_record.cc common/slurm/job_record.h \
 	common/slurm/jobs.cc \
 	common/slurm/load_controllers.cc common/slurm/load_controllers.h \
@@ -25,6 +26,7 @@ common_slurm_sources = \
 	common/slurm/partition.h \
 	common/slurm/partition_record.cc common/slurm/partition_record.h \
 	common/slurm/partitions.cc \
+	common/slurm/queue.cc common/slurm/queue.h \
 	common/slurm/reasons.cc common/slurm/reasons.h \
 	common/slurm/request.cc common/slurm/request.h \
 	common/slurm/shadow_partitions.cc common/slurm/shadow_partitions.h \

@@ -56,4 +56,9 @@ bool has_jobs(std::uint32_t state)
            (state & NODE_STATE_COMPLETING);
 }
 
+bool is_cloud(std::uint32_t state)
+{
+    return (state & NODE_STATE_CLOUD) != 0;
+}
+
 } // namespace bridge

@@ -16,4 +16,7 @@ std::vector<std::string> node_state_words(std::uint32_t state);
 // of their nodes.
 bool has_jobs(std::uint32_t state);
 
+// Whether it was created for a slurmd that comes and goes.
+bool is_cloud(std::uint32_t state);
+
 } // namespace bridge

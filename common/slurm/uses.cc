@@ -73,13 +73,6 @@ NodeUse use_of(const slurm_job_info_t &info)
     return use;
 }
 
-bool holds_nodes(const slurm_job_info_t &info)
-{
-    std::uint32_t base = info.job_state & JOB_STATE_BASE;
-    return base == JOB_RUNNING || base == JOB_SUSPENDED ||
-           (info.job_state & JOB_COMPLETING);
-}
-
 NodeHolder holder_of(const slurm_job_info_t &info)
 {
     NodeHolder holder{{info.step_id.job_id, Sluid{info.step_id.sluid}},

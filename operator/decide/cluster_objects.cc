@@ -28,14 +28,19 @@ JsonValue rule(const char *group, JsonValue::Array resources,
          {"verbs", JsonValue::array(std::move(verbs))}});
 }
 
-// The workers, and the Lease.
+// The workers, the Lease, and which NodeSets follow the queue. Of these the
+// agent can write the replicas, and nothing else.
 std::string rules()
 {
     auto lease = rule("coordination.k8s.io", {"leases"}, {"get", "update"});
     lease.add("resourceNames", JsonValue::array({names::agent_lease}));
     return JsonValue::array(
                {rule("", {"pods"}, {"get", "list", "watch"}),
-                rule("", {"pods/status"}, {"patch"}), std::move(lease),
+                rule("", {"pods/status"}, {"patch"}),
+                rule(names::slinky_group, {"nodesets"},
+                     {"get", "list", "watch"}),
+                rule(names::slinky_group, {"nodesets/scale"}, {"patch"}),
+                std::move(lease),
                 rule("coordination.k8s.io", {"leases"}, {"create"})})
         .dump();
 }

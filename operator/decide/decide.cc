@@ -2,6 +2,7 @@
 #include "operator/decide/decide.h"
 
 #include "common/contract/worker_names.h"
+#include "operator/decide/autoscale.h"
 #include "operator/decide/claims.h"
 #include "operator/decide/cluster.h"
 #include "operator/decide/ending.h"
@@ -77,10 +78,11 @@ std::string problem_of(const Known &known, const NodeSet &set)
     return {};
 }
 
-// Whether the records of Slurm nodes go with the Pods.
+// Whether the records of Slurm nodes go with the Pods. Of workers that may come
+// back at any time the agent makes new ones.
 bool forgets(const NodeSet &set)
 {
-    return set.meta.deleting ||
+    return set.meta.deleting || autoscale_of(set).workers ||
            set.spec.text("pruneSlurmNodeRecords") == "NodeNotFound";
 }
 
@@ -89,7 +91,7 @@ std::size_t wanted_of(const NodeSet &set, const DaemonPlaces &places)
     if (set.daemon_set)
         return places.slots.size();
     return static_cast<std::size_t>(
-        std::clamp<std::int64_t>(set.replicas, 0, 65533));
+        std::clamp<std::int64_t>(wished_replicas(set), 0, 65533));
 }
 
 Seen seen_of(const Worker &worker)
@@ -233,6 +235,7 @@ void add_upkeep(const Known &known, const NodeSet &set,
     auto add = [&](std::vector<Step> more) {
         std::ranges::move(more, std::back_inserter(steps));
     };
+    add(tell_agent(set));
     add(copy_annotations(known, facts.workers));
     add(drop_revisions(known, set, facts.revision, facts.workers));
     bool settled = facts.workers.size() == facts.wanted &&

@@ -5,6 +5,7 @@
 #include "common/base/padded.h"
 #include "common/base/text.h"
 #include "common/contract/worker_names.h"
+#include "operator/decide/autoscale.h"
 
 #include <algorithm>
 #include <string_view>
@@ -31,7 +32,7 @@ std::string number(const NodeSet &set, std::uint32_t ordinal)
 std::uint32_t largest(const NodeSet &set)
 {
     return static_cast<std::uint32_t>(
-        std::clamp<std::int64_t>(set.replicas - 1, 0, 65532));
+        std::clamp<std::int64_t>(most_replicas(set) - 1, 0, 65532));
 }
 
 // Whether one name can begin with the other and go on with digits only.

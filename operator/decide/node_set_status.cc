@@ -2,6 +2,7 @@
 #include "operator/decide/node_set_status.h"
 
 #include "common/contract/worker_names.h"
+#include "operator/decide/autoscale.h"
 #include "operator/decide/metadata.h"
 #include "operator/decide/unserved.h"
 #include "operator/decide/update.h"
@@ -128,16 +129,20 @@ std::vector<Said> conditions_of(const NodeSet &set, const NodeSetFacts &facts,
         facts.refused.empty()
             ? ""
             : " But not for " + listed(facts.refused, "; ", 5) + ".";
-    return {{"Accepted", accepted, accepted ? "Accepted" : "CannotBeServed",
-             accepted ? "Pods can be made of it." + but : facts.problem},
-            served(set, facts),
-            available(counts, wanted),
-            updated(set, facts, counts),
-            scaling_in(facts),
-            {"Failing", !facts.failure.empty(),
-             facts.failure.empty() ? "NothingRefused" : "Refused",
-             facts.failure.empty() ? "The API server refuses nothing."
-                                   : facts.failure}};
+    std::vector<Said> said{
+        {"Accepted", accepted, accepted ? "Accepted" : "CannotBeServed",
+         accepted ? "Pods can be made of it." + but : facts.problem},
+        served(set, facts),
+        available(counts, wanted),
+        updated(set, facts, counts),
+        scaling_in(facts),
+        {"Failing", !facts.failure.empty(),
+         facts.failure.empty() ? "NothingRefused" : "Refused",
+         facts.failure.empty() ? "The API server refuses nothing."
+                               : facts.failure}};
+    if (auto one = autoscaled(set))
+        said.push_back(std::move(*one));
+    return said;
 }
 
 } // namespace
@@ -173,6 +178,9 @@ std::optional<Step> node_set_status(const NodeSet &set,
     add("nodeSetHash", revision);
     add("selector", selector_of(set));
     auto said = conditions_of(set, facts, counts);
+    // The condition that not all have may have to go.
+    same = same && (find_condition(set.conditions, "Autoscaled") != nullptr) ==
+                       autoscale_of(set).asked;
     if (same && are_said(said, set.meta, set.conditions))
         return std::nullopt;
     return status_step("NodeSet", "nodesets", set.meta, std::move(members),

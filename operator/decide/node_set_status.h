@@ -7,6 +7,7 @@
 //   Served      the operator serves all that the spec asks for
 //   Available   all Pods that are wanted are ready
 //   Updated     all Pods have the present template
+//   Autoscaled  the agent sets replicas by the queue; absent if nobody asks
 //   ScalingIn   Pods were asked to go, and their nodes are not drained yet
 //   Failing     a step cannot be made, and is tried again with growing pauses
 #pragma once

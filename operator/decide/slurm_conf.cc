@@ -4,6 +4,7 @@
 #include "common/base/text.h"
 #include "common/contract/worker_names.h"
 #include "operator/decide/accounting.h"
+#include "operator/decide/autoscale.h"
 #include "operator/decide/controller_pod.h"
 #include "operator/decide/daemon_pod.h"
 #include "operator/decide/k8s_conf.h"
@@ -37,7 +38,8 @@ std::int64_t max_nodes(const std::vector<const NodeSet *> &sets,
 {
     std::int64_t nodes = std::min(others, most_workers);
     for (const NodeSet *set : sets)
-        nodes += std::clamp<std::int64_t>(set->replicas, 0, most_workers);
+        nodes += std::clamp<std::int64_t>(
+            std::max(most_replicas(*set), set->replicas), 0, most_workers);
     auto wanted = static_cast<std::int64_t>(
         std::bit_ceil(static_cast<std::uint64_t>(2 * nodes)));
     return std::max({least_nodes, wanted, before});

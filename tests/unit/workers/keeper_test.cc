@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/workers/keeper.h"
+#include "common/slurm/queue.h"
 #include "tests/unit/fakes/fake_slurm.h"
 
 #include <algorithm>
@@ -701,4 +702,31 @@ TEST_CASE("workers: without workers slurmctld is asked for nothing")
     Bed bed;
     REQUIRE(bed.turn().has_value());
     CHECK(bed.slurm.count("load_nodes") == 0);
+}
+
+TEST_CASE("workers: a node that waits for its slurmd is not protected, and is "
+          "resumed by its registration")
+{
+    Bed bed;
+    NodeDescription node;
+    node.name = "w-0";
+    node.address = no_address;
+    node.cpus = 4;
+    node.features = "w";
+    REQUIRE(bed.slurm.create_node(node).has_value());
+    REQUIRE(bed.slurm.set_down("w-0", not_started_reason({"slurm", "w"}))
+                .has_value());
+    WorkerPod pod = bed.worker("w-0");
+    bed.keeper.list("slurm", {pod}, {});
+    REQUIRE(bed.turn().has_value());
+    CHECK(bed.keeper.unprotected() == std::set<std::string>{"w-0"});
+    CHECK(bed.slurm.node("w-0").down);
+
+    bed.slurm.remove_node("w-0");
+    bed.register_node("w-0");
+    REQUIRE(bed.slurm.set_down("w-0", not_started_reason({"slurm", "w"}))
+                .has_value());
+    for (int i = 0; i < 2; i++)
+        REQUIRE(bed.turn().has_value());
+    CHECK_FALSE(bed.slurm.node("w-0").down);
 }

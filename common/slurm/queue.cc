@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "common/slurm/queue.h"
+
+#include "common/slurm/error.h"
+#include "common/slurm/job_record.h"
+#include "common/slurm/states.h"
+#include "common/slurm/strings.h"
+
+#include "common/base/text.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <format>
+
+extern "C" {
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+}
+
+namespace bridge {
+
+namespace {
+
+using NodeInfo = SlurmPtr<node_info_msg_t, slurm_free_node_info_msg>;
+
+// More nodes would let it start. With any other reason slurmctld has not found
+// out yet, or it waits for something else.
+bool waits_for_nodes(const slurm_job_info_t &info)
+{
+    return job_state_of(info.job_state) == JobState::pending &&
+           (info.bitflags & EXTERNAL_JOB) == 0 && info.priority != 0 &&
+           (info.state_reason == WAIT_RESOURCES ||
+            info.state_reason == WAIT_PRIORITY ||
+            info.state_reason == WAIT_NODE_NOT_AVAIL);
+}
+
+template <class Number> std::uint32_t given(Number value, Number none)
+{
+    return value == none ? 0 : value;
+}
+
+WaitingJob waiting_job(const slurm_job_info_t &info)
+{
+    WaitingJob job;
+    job.id = info.step_id.job_id;
+    job.priority = info.priority;
+    if (is_array_rest(info))
+        job.count = count_tasks(text(info.array_task_str));
+    std::string partitions = text(info.partition);
+    for (std::string_view name : all_parts(partitions, ','))
+        job.partitions.emplace_back(name);
+    job.nodes = std::max(given(info.num_nodes, NO_VAL), 1u);
+    job.max_nodes = given(info.max_nodes, NO_VAL);
+    job.cpus = std::max(given(info.num_cpus, NO_VAL), 1u);
+    job.cpus_per_node =
+        std::max(given<std::uint16_t>(info.pn_min_cpus, NO_VAL16), 1u);
+    job.tasks = std::max(given(info.num_tasks, NO_VAL), 1u);
+    job.tasks_per_node = given<std::uint16_t>(info.ntasks_per_node, NO_VAL16);
+    if (info.ntasks_per_node == INFINITE16)
+        job.tasks_per_node = 0;
+    if (info.pn_min_memory != NO_VAL64)
+        ((info.pn_min_memory & MEM_PER_CPU) ? job.memory_per_cpu
+                                            : job.memory_per_node)
+            .value = info.pn_min_memory & ~MEM_PER_CPU;
+    job.gres_per_node = asked_gres(text(info.tres_per_node));
+    job.gres_per_task = asked_gres(text(info.tres_per_task));
+    job.gres_per_job = asked_gres(text(info.tres_per_job));
+    job.features = text(info.features);
+    job.whole_nodes = info.exclusive == JOB_EXCLUSIVE_NODE;
+    job.required = expand(info.req_nodes);
+    job.excluded = expand(info.exc_nodes);
+    return job;
+}
+
+} // namespace
+
+Result<std::optional<JobQueue>>
+SlurmQueueApi::load_queue_since(std::int64_t as_of)
+{
+    job_info_msg_t *raw = nullptr;
+    if (slurm_load_jobs(as_of, &raw, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS) {
+        if (errno == SLURM_NO_CHANGE_IN_DATA && as_of != 0)
+            return std::nullopt;
+        return fail_slurm(errno, "load the queue");
+    }
+    JobInfo info(raw);
+    JobQueue queue{info->last_update, {}, {}};
+    for (const slurm_job_info_t &job : jobs_in(*info)) {
+        if (holds_nodes(job))
+            for (std::string &node : expand(job.nodes))
+                queue.busy.insert(std::move(node));
+        else if (waits_for_nodes(job))
+            queue.waiting.push_back(waiting_job(job));
+    }
+    return queue;
+}
+
+Result<IdleTimes> SlurmQueueApi::load_idle_times()
+{
+    node_info_msg_t *raw = nullptr;
+    if (slurm_load_node(0, &raw, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
+        return fail_slurm(errno, "load idle nodes");
+    NodeInfo info(raw);
+    IdleTimes times;
+    for (std::uint32_t i = 0; i < info->record_count; i++) {
+        const node_info_t &node = info->node_array[i];
+        if (node.name) // a deleted node leaves an empty entry
+            times[node.name] =
+                time_of(std::max(node.last_busy, node.slurmd_start_time));
+    }
+    return times;
+}
+
+// CLOUD and not FUTURE: a FUTURE node is nobody's to wait for. Such a node is
+// POWERED_DOWN until slurmd registers, so that slurmctld does not ping it.
+Result<> SlurmQueueApi::create_future_nodes(const FutureNodes &nodes)
+{
+    std::string names;
+    std::string addresses;
+    for (const std::string &name : nodes.names) {
+        names += (names.empty() ? "" : ",") + name;
+        addresses += std::string(addresses.empty() ? "" : ",") + no_address;
+    }
+    std::string line =
+        std::format("NodeName={} NodeAddr={} {} Feature={} State=CLOUD", names,
+                    addresses, nodes.conf, nodes.feature);
+    update_node_msg_t message;
+    slurm_init_update_node_msg(&message);
+    message.extra = borrow(line); // the whole request, as scontrol sends it
+    if (slurm_create_node(&message) != SLURM_SUCCESS)
+        return fail_slurm(errno, "create NodeName=" + names);
+    return {};
+}
+
+} // namespace bridge
