@@ -89,6 +89,23 @@ bool is_array_rest(const slurm_job_info_t &info)
     return info.array_job_id != 0 && info.array_task_id == NO_VAL;
 }
 
+QueuedJob queued_job_of(const slurm_job_info_t &info)
+{
+    const char *reason =
+        slurm_job_state_reason_string(static_cast<int>(info.state_reason));
+    return {info.partition ? info.partition : "", info.priority,
+            reason ? reason : ""};
+}
+
+QueueWants queue_wants_of(const job_info_msg_t &info)
+{
+    QueueWants wants;
+    for (const slurm_job_info_t &job : jobs_in(info))
+        if (job_state_of(job.job_state) == JobState::pending)
+            wants.add(queued_job_of(job));
+    return wants;
+}
+
 Job job_of(const slurm_job_info_t &info)
 {
     Job job;
