@@ -20,6 +20,7 @@ TESTS += tests/layers
 tests_unit_unit_tests_SOURCES = \
 	tests/unit/fuzz_corpus_test.cc \
 	tests/unit/main.cc \
+	tests/unit/act/bind_test.cc \
 	tests/unit/act/act_claims_test.cc \
 	tests/unit/act/act_extended_test.cc \
 	tests/unit/act/owners_test.cc \
@@ -101,6 +102,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/contract/login_dir_test.cc \
 	tests/unit/common/contract/name_pattern_test.cc \
 	tests/unit/common/contract/packet_socket_test.cc \
+	tests/unit/common/contract/node_pool_test.cc \
 	tests/unit/common/contract/priority_class_test.cc \
 	tests/unit/common/contract/script_dir_test.cc \
 	tests/unit/common/contract/session_conf_test.cc \
@@ -121,6 +123,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/slurm/job_queue_test.cc \
 	tests/unit/common/slurm/job_test.cc \
 	tests/unit/common/slurm/slurm_reasons_test.cc \
+	tests/unit/common/slurm/queue_wants_test.cc \
 	tests/unit/common/slurm/shadow_partitions_test.cc \
 	tests/unit/common/slurm/slurm_record_test.cc \
 	tests/unit/common/slurm/tres_memory_test.cc \
@@ -265,6 +268,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/nodes/node_state_test.cc \
 	tests/unit/nodes/node_sync_test.cc \
 	tests/unit/nodes/placement_table_test.cc \
+	tests/unit/nodes/potential_test.cc \
 	tests/unit/nodes/shadow_plan_test.cc \
 	tests/unit/objects/batch_pod_start_test.cc \
 	tests/unit/objects/extended_resources_test.cc \

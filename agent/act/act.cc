@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/act/act.h"
 
+#include "agent/act/bind.h"
 #include "agent/act/claims.h"
 #include "agent/act/end.h"
 #include "agent/act/extended.h"
@@ -172,7 +173,7 @@ struct Actor {
             Binding binding{
                 bind.nodes[i], binding_labels(*gang.job),
                 binding_annotations(*gang.job, gang.job->nodes.front())};
-            if (auto bound = kube().bind(pod, binding); !bound)
+            if (auto bound = bind_pod(pod, std::move(binding), kube()); !bound)
                 return std::unexpected(bound.error());
         }
         return Done{};

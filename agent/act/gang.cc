@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/act/gang.h"
 
+#include "agent/act/bind.h"
 #include "agent/act/claims.h"
 #include "agent/decide/translate.h"
 #include "agent/gang/facts.h"
@@ -92,8 +93,10 @@ Result<> bind_seats(const Gang &gang, const Bind &bind, Kube &kube)
             if (auto *no = std::get_if<ClaimsRefused>(&*ready))
                 return fail(Code::rejected, no->reason);
             const Job &component = component_on(*gang.job, seat.slurm_node);
-            return kube.bind(pod, {seat.node, binding_labels(component),
-                                   binding_annotations(*gang.job, seat)});
+            return bind_pod(pod,
+                            {seat.node, binding_labels(component),
+                             binding_annotations(*gang.job, seat)},
+                            kube);
         });
 }
 

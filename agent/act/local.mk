@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 agent_act_sources = \
 	agent/act/act.cc agent/act/act.h \
+	agent/act/bind.cc agent/act/bind.h \
 	agent/act/claims.cc agent/act/claims.h \
 	agent/act/end.cc agent/act/end.h \
 	agent/act/extended.cc agent/act/extended.h \

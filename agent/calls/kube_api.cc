@@ -104,17 +104,18 @@ Result<> KubeApi::confirm_binding(const Pod &pod, const Binding &binding,
     return std::unexpected(std::move(error));
 }
 
-Result<> KubeApi::set_unscheduled(const Pod &pod, const std::string &reason,
-                                  const std::string &message)
+Result<> KubeApi::set_unscheduled(const Pod &pod, const PodWait &wait)
 {
-    std::string text = condition_message(message);
-    if (pod.scheduled == ScheduledCondition{"False", reason, text})
+    PodWait said{wait.reason, condition_message(wait.message), wait.node};
+    if (pod.scheduled ==
+            ScheduledCondition{"False", said.reason, said.message} &&
+        pod.nominated_node == said.node)
         return {};
-    auto reply = http_.patch(Write::set_unscheduled,
-                             pod_path(pod.key) + "/status", strategic_merge,
-                             unscheduled_body(pod, reason, text, now()));
-    if (auto said = check_patch(reply); !said)
-        return fail(said.error(), doing("set PodScheduled of", pod));
+    auto reply =
+        http_.patch(Write::set_unscheduled, pod_path(pod.key) + "/status",
+                    strategic_merge, unscheduled_body(pod, said, now()));
+    if (auto good = check_patch(reply); !good)
+        return fail(good.error(), doing("set PodScheduled of", pod));
     return {};
 }
 

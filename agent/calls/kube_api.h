@@ -33,6 +33,13 @@ struct Binding {
     TextMap annotations;
 };
 
+// What a Pod that waits shows to users and to programs.
+struct PodWait {
+    std::string reason; // of PodScheduled: agent/decide/messages.h
+    std::string message;
+    std::string node = {}; // that it is about to be bound to; empty: none
+};
+
 struct PodEvent {
     enum class Type { normal, warning };
 
@@ -60,11 +67,10 @@ class Kube {
     // It looks up an uncertain outcome: success if the Pod is on that node.
     virtual Result<> bind(const Pod &pod, const Binding &binding) = 0;
 
-    // Sets PodScheduled=False with this reason and message. Does nothing if the
-    // Pod already says so. Code::conflict if the Pod has changed since it was
-    // read.
-    virtual Result<> set_unscheduled(const Pod &pod, const std::string &reason,
-                                     const std::string &message) = 0;
+    // Sets PodScheduled=False with this reason and message, and
+    // nominatedNodeName. Does nothing if the Pod already says so.
+    // Code::conflict if the Pod has changed since it was read.
+    virtual Result<> set_unscheduled(const Pod &pod, const PodWait &wait) = 0;
 
     // Sets an unbound Pod to phase Failed with this reason and message.
     // Code::conflict if the Pod is bound or has changed since it was read.
@@ -199,8 +205,7 @@ class KubeApi : public Kube {
             std::string instance);
 
     Result<> bind(const Pod &pod, const Binding &binding) override;
-    Result<> set_unscheduled(const Pod &pod, const std::string &reason,
-                             const std::string &message) override;
+    Result<> set_unscheduled(const Pod &pod, const PodWait &wait) override;
     Result<> fail_pod(const Pod &pod, const std::string &reason,
                       const std::string &message) override;
     Result<> stamp(const Pod &pod, const TextMap &labels,

@@ -239,11 +239,13 @@ std::string condition_message(const std::string &message)
     return clean_text(message, max_text);
 }
 
-std::string unscheduled_body(const Pod &pod, const std::string &reason,
-                             const std::string &message, WallTime now)
+std::string unscheduled_body(const Pod &pod, const PodWait &wait, WallTime now)
 {
     auto status = JsonValue::object(
-        {{"conditions", unscheduled(pod, reason, message, now)}});
+        {{"conditions", unscheduled(pod, wait.reason, wait.message, now)}});
+    if (pod.nominated_node != wait.node)
+        status.add("nominatedNodeName",
+                   wait.node.empty() ? JsonValue() : JsonValue(wait.node));
     return JsonValue::object(
                {{"metadata", guard_of(pod)}, {"status", std::move(status)}})
         .dump();

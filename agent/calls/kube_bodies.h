@@ -33,8 +33,7 @@ std::string binding_body(const Pod &pod, const Binding &binding);
 // Returns the message as it will be read back.
 std::string condition_message(const std::string &message);
 
-std::string unscheduled_body(const Pod &pod, const std::string &reason,
-                             const std::string &message, WallTime now);
+std::string unscheduled_body(const Pod &pod, const PodWait &wait, WallTime now);
 
 // Contains the Pod's resourceVersion if it is known: a Pod that was bound
 // meanwhile must not be set to Failed.

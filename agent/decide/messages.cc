@@ -2,6 +2,7 @@
 #include "agent/decide/messages.h"
 
 #include "agent/gang/facts.h"
+#include "common/contract/demand_names.h"
 #include "common/contract/names.h"
 #include "common/slurm/reasons.h"
 
@@ -16,6 +17,18 @@ constexpr char waiting_begin[] = "Slurm job {} is waiting: ";
 const std::string allocation_lost = "slurmctld lost the allocation in a crash";
 
 } // namespace
+
+std::string scheduled_reason(const Gang &gang)
+{
+    const std::optional<Job> &job = gang.job;
+    if (job && is_allocated(job->state))
+        return "Allocated";
+    if (gang.placement.no_node || (job && job->wants_nodes))
+        return names::unschedulable;
+    if (!job || job->state != JobState::pending)
+        return "NoSlurmJob";
+    return job->reason.empty() ? "None" : job->reason;
+}
 
 std::string waiting_message(const Job &job)
 {

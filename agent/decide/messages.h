@@ -12,6 +12,14 @@
 
 namespace bridge {
 
+// The reason of the condition PodScheduled of the Pods of a gang that waits.
+// Autoscalers buy nodes for Pods with the reason "Unschedulable" and no others,
+// so it says that more nodes would help: to the gang's job in Slurm's queue, or
+// to a gang that no Node suits. Otherwise it is Slurm's reason, such as
+// "Dependency"; "Allocated" once the job has nodes; "NoSlurmJob" if there is
+// none.
+std::string scheduled_reason(const Gang &gang);
+
 // "Slurm job 812 is waiting: Priority."
 std::string waiting_message(const Job &job);
 

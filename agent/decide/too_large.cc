@@ -171,11 +171,15 @@ bool is_too_large(const std::string &message)
     return message.starts_with(no_node);
 }
 
+bool is_size_error(const std::string &error)
+{
+    return std::ranges::any_of(
+        size_errors, [&](const char *one) { return error.contains(one); });
+}
+
 std::string asked_message(const Gang &gang, const std::string &error)
 {
-    bool of_size = std::ranges::any_of(
-        size_errors, [&](const char *one) { return error.contains(one); });
-    if (!of_size || gang.pods.empty())
+    if (!is_size_error(error) || gang.pods.empty())
         return {};
     const Pod &first = lead_of(gang);
     return std::format(" {} asks for {}.",

@@ -27,6 +27,10 @@ std::string too_large_message(const Gang &gang,
 // Whether this is such a message.
 bool is_too_large(const std::string &message);
 
+// Whether Slurm's error says that no node could hold the job, or that there are
+// no nodes.
+bool is_size_error(const std::string &error);
+
 // Returns " The Pod asks for cpu=12, memory=4Gi, gres/gpu=1.", if Slurm has
 // refused its job with this error for its size, which it does without saying
 // what is too large; else "".

@@ -293,6 +293,16 @@ TextMap binding_labels(const Job &job)
     return {{names::job_id_label, std::to_string(job.ref.id)}};
 }
 
+TextMap keep_node_annotations(const Pod &pod)
+{
+    TextMap marks{{names::do_not_disrupt, "true"},
+                  {names::safe_to_evict, "false"}};
+    std::erase_if(marks, [&](const auto &mark) {
+        return pod.annotations.contains(mark.first);
+    });
+    return marks;
+}
+
 TextMap binding_annotations(const Job &job, const Seat &seat)
 {
     TextMap annotations = binding_annotations(job, seat.slurm_node);

@@ -48,6 +48,9 @@ Result<std::vector<std::string>> place(const Gang &gang, const Job &job,
 
 // Returns what a binding writes on a Pod in addition to its node.
 TextMap binding_labels(const Job &job);
+// Keeps autoscalers from removing the Node under the Pod, unless the Pod says
+// otherwise.
+TextMap keep_node_annotations(const Pod &pod);
 TextMap binding_annotations(const Job &job, const std::string &slurm_node);
 // For a grouped gang.
 TextMap binding_annotations(const Job &job, const Seat &seat);

@@ -45,6 +45,8 @@ struct PlacementFacts {
     PredicatePtr preferred;
     // Why no job can be requested, or start, anywhere now; empty: it can.
     std::string nowhere;
+    // More Nodes would help: that is because no Node suits its Pods.
+    bool no_node = false;
     // Why its Pods may not run on the Node of its allocation; empty: they may.
     std::string misplaced_reason;
 };

@@ -110,6 +110,7 @@ struct GangEntry {
     // The last message written on the Pods; it is not repeated. A message that
     // is still queued is dropped when the Pods are about to be bound.
     std::string told;
+    std::string told_reason; // the reason of the condition with it
     std::stop_source telling;
 
     // --- GangStore and agent/gang/flags.h

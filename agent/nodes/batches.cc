@@ -38,6 +38,7 @@ struct Value {
         return s.features + " " + s.active;
     }
     std::string operator()(const SetTopology &s) const { return s.topology; }
+    std::string operator()(const DownNode &s) const { return s.reason; }
     std::string operator()(const DrainNode &s) const { return s.reason; }
     std::string operator()(const ResumeNode &) const { return {}; }
 };

@@ -15,6 +15,10 @@ struct Carry {
     {
         return slurm.create_node(s.node);
     }
+    Result<> operator()(const DownNode &s)
+    {
+        return slurm.set_down(s.node, s.reason);
+    }
     Result<> operator()(const SetExtra &s)
     {
         return slurm.set_extra(s.node, s.extra);
@@ -38,11 +42,12 @@ class Carrier {
   public:
     explicit Carrier(Slurm &slurm) : slurm_(slurm) {}
 
-    // A node that could not be created, or whose `extra` could not be set, gets
-    // no features, so that no job can start there.
+    // A node that could not be created or set DOWN, or whose `extra` could not
+    // be set, gets no features, so that no job can start there.
     void carry(const NodeBatch &batch)
     {
         if (!std::holds_alternative<SetExtra>(batch.step) &&
+            !std::holds_alternative<DownNode>(batch.step) &&
             !std::holds_alternative<SetFeatures>(batch.step))
             carry_all(batch);
         else if (auto rest = without(batch, outcome.failed))

@@ -13,13 +13,16 @@ constexpr char new_node[] = "k8s_new";
 
 } // namespace
 
-void add_creation(std::vector<NodeStep> &steps, const NodeDescription &wish)
+void add_creation(std::vector<NodeStep> &steps, const NodeDescription &wish,
+                  const std::string &down_reason)
 {
-    bool later = !wish.gres.empty();
+    bool later = !wish.gres.empty() || !down_reason.empty();
     NodeDescription made = wish;
     if (later)
         made.features = new_node;
     steps.push_back(CreateNode{made});
+    if (!down_reason.empty())
+        steps.push_back(DownNode{wish.name, down_reason});
     if (!wish.extra.empty())
         steps.push_back(SetExtra{wish.name, wish.extra});
     if (later)

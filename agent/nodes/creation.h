@@ -15,8 +15,10 @@
 
 namespace bridge {
 
-// Appends the steps that create the node, in their order.
-void add_creation(std::vector<NodeStep> &steps, const NodeDescription &wish);
+// Appends the steps that create the node, in their order. A node that is to be
+// DOWN gets its features in its last step, too.
+void add_creation(std::vector<NodeStep> &steps, const NodeDescription &wish,
+                  const std::string &down_reason = {});
 
 // Whether the node was created but has not got its final features yet.
 bool is_new(const SlurmNode &known);

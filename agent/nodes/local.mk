@@ -13,6 +13,7 @@ agent_nodes_sources = \
 	agent/nodes/pairing.cc agent/nodes/pairing.h \
 	agent/nodes/placement_table.cc agent/nodes/placement_table.h \
 	agent/nodes/plan.cc agent/nodes/plan.h \
+	agent/nodes/potential.cc agent/nodes/potential.h \
 	agent/nodes/removal.cc agent/nodes/removal.h \
 	agent/nodes/shadow_plan.cc agent/nodes/shadow_plan.h \
 	agent/nodes/sizes.cc agent/nodes/sizes.h \

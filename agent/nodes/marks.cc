@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/nodes/marks.h"
 
+#include "common/contract/demand_names.h"
 #include "common/contract/names.h"
 #include "common/kube/text.h"
 
@@ -105,10 +106,31 @@ void plan_maintenance(const Node &node, const std::string &words,
         patch.annotations[names::maintenance_annotation] = words;
 }
 
+// The mark names the annotations that are the agent's: what others have written
+// stays as it is.
+void plan_busy(const Node &node, bool busy, NodePatch &patch)
+{
+    if (busy == has(node, names::busy_mark))
+        return;
+    std::string before = node.annotation(names::busy_mark), now;
+    for (const char *name :
+         {names::do_not_disrupt, names::scale_down_disabled}) {
+        if (busy && !has(node, name)) {
+            patch.annotations[name] = "true";
+            now += (now.empty() ? "" : ",") + std::string(name);
+        } else if (!busy && before.contains(name)) {
+            patch.annotations[name] = std::nullopt;
+        }
+    }
+    patch.annotations[names::busy_mark] =
+        busy ? std::optional(now) : std::nullopt;
+}
+
 } // namespace
 
 NodePatch plan_marks(const Node &node, const SlurmNode &behind,
-                     const std::string &maintenance, const MarkPolicy &policy)
+                     const std::string &maintenance, const MarkPolicy &policy,
+                     std::optional<bool> busy)
 {
     NodePatch patch = patch_of(node);
     if (node.deleting)
@@ -119,6 +141,7 @@ NodePatch plan_marks(const Node &node, const SlurmNode &behind,
         plan_cordon(node, offline_reason(behind), patch);
         plan_maintenance(node, maintenance, patch);
     }
+    plan_busy(node, busy.value_or(false), patch);
     return patch;
 }
 
@@ -128,6 +151,7 @@ NodePatch plan_unmark(const Node &node)
     untaint(node, patch);
     plan_cordon(node, {}, patch);
     plan_maintenance(node, {}, patch);
+    plan_busy(node, false, patch);
     return patch;
 }
 

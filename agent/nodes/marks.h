@@ -18,6 +18,10 @@
 //
 // "off" is drained or down, "by us" is drained by the agent, "on" is the rest.
 //
+// A Node that an autoscaler may remove (busy is known) has the annotations that
+// keep it while Slurm has jobs, or a reservation, there: jobs without Pods look
+// like an empty Node to autoscalers.
+//
 // In the other direction, a cordon with our mark does not drain the Slurm node
 // (drain_reason()), and our own drain does not cordon the Node. Neither side
 // reacts to its own change.
@@ -28,6 +32,7 @@
 #include "common/slurm/api.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,9 +45,11 @@ struct MarkPolicy {
 
 // Returns the patch for a Node with this Slurm node behind it; the patch is
 // empty if nothing has to change. maintenance: the text of
-// maintenance_messages() for the Slurm node.
+// maintenance_messages() for the Slurm node. busy: whether jobs have the node;
+// nothing: no autoscaler removes it.
 NodePatch plan_marks(const Node &node, const SlurmNode &behind,
-                     const std::string &maintenance, const MarkPolicy &policy);
+                     const std::string &maintenance, const MarkPolicy &policy,
+                     std::optional<bool> busy = std::nullopt);
 
 // Returns the patch for a Node without a Slurm node: it removes all that
 // carries our mark.

@@ -8,6 +8,8 @@
 #include "agent/nodes/gres.h"
 #include "agent/nodes/hybrid_size.h"
 #include "agent/nodes/pairing.h"
+#include "agent/nodes/potential.h"
+#include "agent/nodes/removal.h"
 #include "agent/nodes/words.h"
 #include "common/contract/batch_names.h"
 
@@ -83,9 +85,10 @@ class Planner {
         plan_.refused = std::move(claims.refused);
         for (const auto &[name, node] : claims.nodes)
             plan_claim(name, *node);
+        std::set<std::string> potential = plan_potential(claims);
         for (const auto &[name, node] : known_)
             if (!claims.nodes.contains(name) &&
-                !claims.left_alone.contains(name))
+                !claims.left_alone.contains(name) && !potential.contains(name))
                 plan_unclaimed(*node);
         return std::move(plan_);
     }
@@ -270,11 +273,13 @@ class Planner {
     // known, as when the driver is away, a node keeps the feature that it has:
     // it keeps its GRES, too, and jobs may wait for it.
     bool has_devices(const Wanted &wanted, const Node &node,
-                     const SlurmNode *known) const
+                     const SlurmNode *known, const NodeDescription &wish) const
     {
         const DeviceCondition &asked = wanted.predicate->devices();
         if (asked.text.empty())
             return true;
+        if (node.uid.empty()) // it does not exist: what its drivers say is open
+            return !wish.gres.empty();
         auto has = in_.has_devices ? in_.has_devices(asked, node)
                                    : std::optional<bool>();
         return has.value_or(known && has_word(known->features, wanted.feature));
@@ -289,7 +294,7 @@ class Planner {
         for (const Wanted &wanted : predicates_) {
             if (!matches(*wanted.predicate, node) ||
                 (wanted.of_plugins && !gives_plugins(wanted, known, wish)) ||
-                !has_devices(wanted, node, known))
+                !has_devices(wanted, node, known, wish))
                 continue;
             const std::string &feature = wanted.feature;
             wish.features += "," + feature;
@@ -410,7 +415,14 @@ class Planner {
         auto ahead = maintenance_.find(known.name);
         add_patch(plan_marks(node, known,
                              ahead == maintenance_.end() ? "" : ahead->second,
-                             in_.marks));
+                             in_.marks, busy(node, known)));
+    }
+
+    std::optional<bool> busy(const Node &node, const SlurmNode &known) const
+    {
+        if (!is_of_pool(in_.pools, node))
+            return std::nullopt;
+        return !is_idle(known, running_cpus(in_.shadows, known.name));
     }
 
     void plan_features(const SlurmNode &known, SetFeatures set)
@@ -450,6 +462,80 @@ class Planner {
             plan_.misfits.push_back({wish, reason, of_devices, devices.lost});
     }
 
+    // Plans the nodes that stand for Nodes which may still come; returns their
+    // names.
+    std::set<std::string> plan_potential(const NodeClaims &claims)
+    {
+        std::set<std::string> names;
+        for (const NodePool &pool : in_.pools)
+            for (const GresCount &count : gres_counts(pool.gres))
+                check_gres_type(count.gres, "NodePool");
+        for (PotentialNode &one : potential_nodes(in_.pools, in_.nodes)) {
+            const std::string &name = one.slurm_name;
+            auto found = known_.find(name);
+            if (claims.nodes.contains(name) || claims.left_alone.contains(name))
+                continue;
+            if (found != known_.end() && !found->second->external) {
+                plan_.warnings.push_back("NodePool in k8s.conf: " + name +
+                                         " is the name of a node with slurmd");
+                continue;
+            }
+            names.insert(name);
+            plan_potential(one,
+                           found == known_.end() ? nullptr : found->second);
+        }
+        return names;
+    }
+
+    // Slurm silently drops GRES that GresTypes does not name.
+    void check_gres(PotentialNode &one)
+    {
+        auto counts = gres_counts(one.gres);
+        std::erase_if(counts, [&](const GresCount &count) {
+            return !in_.gres_types.contains(count.gres);
+        });
+        one.gres = gres_text(counts);
+    }
+
+    void plan_potential(PotentialNode &one, const SlurmNode *known)
+    {
+        check_gres(one);
+        offer_plugins(one);
+        NodeDescription wish{
+            one.slurm_name,
+            in_.address,
+            in_.port,
+            whole_cpus_down(one.node.allocatable.cpu),
+            mebibytes_down(one.node.allocatable.memory),
+            features_of(one.node, in_.feature_labels, plan_.warnings),
+            {}};
+        wish.gres = one.gres;
+        wish.gres_conf = potential_gres_conf(one.gres);
+        add_predicates(one.node, known, wish);
+        if (!known)
+            return add_creation(plan_.steps, wish, potential_reason);
+        if (known->cpus != wish.cpus || known->memory != wish.memory ||
+            sums_in(known->gres) != sums_in(wish.gres)) {
+            plan_.unclaimed.push_back(known->name); // it comes back right
+            return;
+        }
+        if (!known->down) // somebody has resumed it
+            plan_.steps.push_back(DownNode{known->name, potential_reason});
+        plan_features(*known,
+                      features_for(*known, wish.features, in_.feature_labels));
+    }
+
+    // What its kubelet will offer of the resources that Slurm counts as GRES.
+    void offer_plugins(PotentialNode &one) const
+    {
+        if (!in_.devices)
+            return;
+        for (const DeviceGres &resource : in_.devices->resources)
+            for (const GresCount &has : gres_counts(one.gres))
+                if (has.gres == resource.gres && has.type == resource.type)
+                    one.node.allocatable.others[resource.name] = has.count;
+    }
+
     void plan_state(const Node &node, const SlurmNode &known)
     {
         std::string reason = drain_reason(node);
@@ -478,6 +564,8 @@ class Planner {
             return plan_left(known, empty);
         if (!ours(known))
             return;
+        if (is_potential(known)) // no job can be there
+            return plan_.unclaimed.push_back(known.name);
         if (!known.drained && !known.down)
             plan_.steps.push_back(DrainNode{
                 known.name, std::string(drain_mark) +

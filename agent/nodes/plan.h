@@ -15,6 +15,7 @@
 #include "agent/objects/objects.h"
 #include "agent/objects/predicate.h"
 #include "common/contract/feature_labels.h"
+#include "common/contract/node_pool.h"
 #include "common/slurm/api.h"
 #include "common/slurm/gres_counts.h"
 
@@ -63,6 +64,7 @@ struct NodePlanInput {
     std::string address;
     std::uint16_t port = 0;
     MarkPolicy marks;
+    std::vector<NodePool> pools;  // whose Nodes an autoscaler makes
     std::vector<NodeUse> shadows; // the existing shadow jobs
     // Whether devices are counted as GRES; otherwise GRES are not the agent's.
     bool count_devices = false;

@@ -17,7 +17,8 @@ std::set<std::string> named_nodes(const std::vector<NodeUse> &uses,
 {
     std::set<std::string> names;
     for (const NodeUse &use : uses)
-        names.insert(use.named.begin(), use.named.end());
+        if (!use.over) // slurmctld's log has an error of it, and no job is lost
+            names.insert(use.named.begin(), use.named.end());
     for (const Reservation &one : reservations)
         names.insert(one.nodes.begin(), one.nodes.end());
     return names;
@@ -86,6 +87,16 @@ bool is_idle(const SlurmNode &node, std::uint32_t shadow_cpus)
 {
     return node.allocated_cpus <= shadow_cpus && !node.completing &&
            !node.reserved;
+}
+
+std::uint32_t running_cpus(const std::vector<NodeUse> &shadows,
+                           const std::string &node)
+{
+    std::uint32_t cpus = 0;
+    for (const NodeUse &shadow : shadows)
+        if (shadow.shadow_of == node && !shadow.pending)
+            cpus += shadow.room.cpus;
+    return cpus;
 }
 
 std::vector<std::string> removable(const std::vector<std::string> &candidates,

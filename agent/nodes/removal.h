@@ -22,6 +22,10 @@ namespace bridge {
 // Whether nothing runs there except shadow jobs with this many CPUs in total.
 bool is_idle(const SlurmNode &node, std::uint32_t shadow_cpus = 0);
 
+// The CPUs that running shadow jobs have on the node.
+std::uint32_t running_cpus(const std::vector<NodeUse> &shadows,
+                           const std::string &node);
+
 // Returns the candidates that may be removed together.
 std::vector<std::string>
 removable(const std::vector<std::string> &candidates,

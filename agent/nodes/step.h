@@ -20,6 +20,12 @@ struct SetFeatures {
     std::string features; // comma separated, as is `active`
     std::string active;   // the active ones of these
 };
+// The node does not exist: no job starts there. It comes before SetFeatures, as
+// in the list below.
+struct DownNode {
+    std::string node;
+    std::string reason; // begins with drain_mark
+};
 struct SetExtra {
     std::string node;
     std::string extra;
@@ -35,7 +41,7 @@ struct DrainNode {
 struct ResumeNode { // only for drains that carry our mark
     std::string node;
 };
-using NodeStep = std::variant<CreateNode, SetExtra, SetFeatures, SetTopology,
-                              DrainNode, ResumeNode>;
+using NodeStep = std::variant<CreateNode, DownNode, SetExtra, SetFeatures,
+                              SetTopology, DrainNode, ResumeNode>;
 
 } // namespace bridge

@@ -67,6 +67,19 @@ class Syncer {
         return moved || changed || before != state_.shadows;
     }
 
+    // Whether other nodes have jobs than at the last time. It matters where
+    // autoscalers remove Nodes.
+    bool others_are_busy()
+    {
+        std::set<std::string> busy;
+        for (const SlurmNode &node : state_.table.nodes)
+            if (!is_idle(node, running_cpus(state_.shadows, node.name)))
+                busy.insert(node.name);
+        bool others = busy != state_.busy;
+        state_.busy = std::move(busy);
+        return others;
+    }
+
     // Whether something that waited for its time, or for Slurm, may be done
     // now.
     bool has_work() const
@@ -206,21 +219,12 @@ class Syncer {
         });
     }
 
-    std::uint32_t shadow_cpus(const std::string &node) const
-    {
-        std::uint32_t cpus = 0;
-        for (const NodeUse &shadow : state_.shadows)
-            if (shadow.shadow_of == node && !shadow.pending)
-                cpus += shadow.room.cpus;
-        return cpus;
-    }
-
     bool is_due(const SlurmNode &node) const
     {
         auto since = state_.waiting.find(node.name);
         return since != state_.waiting.end() &&
                now_ - since->second >= conf_.resize_delay &&
-               is_idle(node, shadow_cpus(node.name));
+               is_idle(node, running_cpus(state_.shadows, node.name));
     }
 
     // Returns nodes that have been misfits or unclaimed for long enough and are
@@ -411,7 +415,8 @@ Result<NodeSyncResult> sync_nodes(NodeSyncRequest request, Slurm &slurm,
     auto address = parse_node_address(conf.node_address);
     if (!address)
         return std::unexpected(address.error());
-    if (address->port == 0 || request.input.count_devices) {
+    if (address->port == 0 || request.input.count_devices ||
+        !request.input.pools.empty()) {
         auto cluster = slurm.load_cluster();
         if (!cluster)
             return std::unexpected(cluster.error());
@@ -429,7 +434,8 @@ Result<NodeSyncResult> sync_nodes(NodeSyncRequest request, Slurm &slurm,
     if (!moved)
         return std::unexpected(moved.error());
     bool wished = request.input.wishes != state.wishes;
-    if (!request.changed && !*moved && !wished && !syncer.has_work()) {
+    bool busy = !request.input.pools.empty() && syncer.others_are_busy();
+    if (!request.changed && !*moved && !wished && !busy && !syncer.has_work()) {
         NodeSyncResult nothing;
         nothing.unchanged = true;
         return nothing;

@@ -36,6 +36,7 @@ struct NodeSyncState {
     std::map<std::string, std::pair<std::string, unsigned>> device_tries;
     std::vector<NodeUse> shadows;
     Clock::time_point shadows_due{}; // when jobs are listed again
+    std::set<std::string> busy;      // nodes that jobs have; only with pools
 };
 
 struct NodeSyncRequest {

@@ -4,6 +4,7 @@
 #include "agent/nodes/marks.h"
 #include "common/base/ascii.h"
 #include "common/base/text.h"
+#include "common/contract/demand_names.h"
 #include "common/contract/names.h"
 
 #include <algorithm>
@@ -81,6 +82,12 @@ std::string drain_reason(const Node &node)
         return "the Node is cordoned";
     if (!node.ready)
         return "the Node is not ready";
+    auto goes = [](const Taint &taint) {
+        return taint.key == names::karpenter_removes ||
+               taint.key == names::cluster_autoscaler_removes;
+    };
+    if (std::ranges::any_of(node.taints, goes))
+        return "its autoscaler is about to remove the Node";
     return {};
 }
 

@@ -7,6 +7,7 @@
 #include "agent/objects/pod_start.h"
 #include "agent/objects/unsupported_spec.h"
 #include "common/contract/batch_names.h"
+#include "common/contract/names.h"
 #include "common/kube/text.h"
 
 #include <algorithm>
@@ -87,6 +88,8 @@ TextMap only_ours(TextMap texts)
 {
     std::erase_if(texts, [](const auto &entry) {
         std::string_view prefix = entry.first;
+        if (prefix == names::do_not_disrupt || prefix == names::safe_to_evict)
+            return false;
         prefix = prefix.substr(0, prefix.find('/'));
         return prefix != "slurmk8s" && !prefix.ends_with("slinky.slurm.net");
     });
@@ -199,6 +202,7 @@ void read_status(Pod &pod, const Json &object)
         find_named(status.items("conditions"), "type", "PodScheduled");
     pod.scheduled = {scheduled.text("status"), scheduled.text("reason"),
                      scheduled.text("message")};
+    pod.nominated_node = status.text("nominatedNodeName");
     Json disruption =
         find_named(status.items("conditions"), "type", "DisruptionTarget");
     if (disruption.text("status") == "True")

@@ -81,7 +81,7 @@ struct Pod {
     std::string resource_version;
     std::int64_t generation = 0; // metadata.generation
     TextMap labels;              // only those under our prefixes and Slinky's
-    TextMap annotations;         // likewise
+    TextMap annotations;         // likewise, and the autoscalers' (names.h)
     OwnerRef owner;
     GangKeyPtr gang; // null: the Pod is alone
 
@@ -118,6 +118,7 @@ struct Pod {
     std::string reason; // such as "Evicted" or "OutOfcpu"
     std::string message;
     ScheduledCondition scheduled;
+    std::string nominated_node; // nominatedNodeName of its status, or empty
     // The reason of its DisruptionTarget condition, such as "DeletionByPodGC",
     // or empty.
     std::string disruption;

@@ -125,12 +125,15 @@ Clock::duration Failures::submit_failed(GangEntry &entry,
     if (!is_refusal(error))
         return {};
     Clock::duration pause = to_.attempts.refused(gang, error.message);
-    to_.voice.say(entry,
-                  submit_refused_message(error.message) +
-                      asked_message(gang, error.message) +
-                      (entry.excluded.empty()
-                           ? std::string()
-                           : devices_unfit_message(entry.excluded_reason)));
+    std::string words =
+        submit_refused_message(error.message) +
+        asked_message(gang, error.message) +
+        (entry.excluded.empty() ? std::string()
+                                : devices_unfit_message(entry.excluded_reason));
+    if (is_size_error(error.message))
+        to_.voice.say_unschedulable(entry, words);
+    else
+        to_.voice.say(entry, words);
     return pause;
 }
 

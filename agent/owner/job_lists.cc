@@ -11,6 +11,7 @@ namespace {
 constexpr char slurm_problem[] = "slurmctld";
 constexpr std::chrono::seconds list_retry{2};
 constexpr std::chrono::seconds states_interval{2}; // while something waits
+constexpr std::chrono::seconds first_reason{5};
 // While something lives: nobody reports that a job was suspended.
 constexpr std::chrono::seconds living_interval{10};
 
@@ -61,13 +62,18 @@ Clock::time_point JobLists::look_due() const
     return loading_states_ ? Clock::time_point::max() : look_due_;
 }
 
-void JobLists::look(bool waits, bool lives)
+// Only the full records have reasons and expected starts. Autoscalers buy nodes
+// by the first reason that a Pod shows, so it comes sooner.
+void JobLists::look(const Wanted &wanted)
 {
     look_due_ = context_.now + states_interval;
-    // Only the full records have reasons and expected starts.
-    if (waits && context_.now - asked_ >= context_.conf->reason_interval)
+    auto interval = context_.conf->reason_interval;
+    if (wanted.untold)
+        interval = std::min(interval, first_reason);
+    if (wanted.waits && context_.now - asked_ >= interval)
         due_ = context_.now;
-    if (!waits && !(lives && context_.now - states_asked_ >= living_interval))
+    if (!wanted.waits &&
+        !(wanted.lives && context_.now - states_asked_ >= living_interval))
         return;
     loading_states_ = true;
     states_asked_ = context_.now;

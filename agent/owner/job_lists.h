@@ -37,10 +37,14 @@ class JobLists {
     Clock::time_point asked() const { return asked_; }
     unsigned absences() const { return absences_; }
 
-    // The same for the states: look() is due every few seconds. waits, lives:
-    // whether a job waits in Slurm, and a Pod lives.
+    // The same for the states: look() is due every few seconds.
+    struct Wanted {
+        bool waits = false;  // a job waits in Slurm
+        bool untold = false; // and a Pod of it does not say why
+        bool lives = false;  // a Pod lives
+    };
     Clock::time_point look_due() const;
-    void look(bool waits, bool lives);
+    void look(const Wanted &wanted);
     bool take(const StatesLoaded &loaded);
     Clock::time_point states_asked() const { return states_asked_; }
 

@@ -118,6 +118,7 @@ void JobSync::update_current(GangEntry &entry, Job &listed) const
         return doubt_job(entry.gang, "the list of jobs has it otherwise");
     entry.heard = to_.lists.absences();
     current.reason = listed.reason;
+    current.wants_nodes = listed.wants_nodes;
     current.expected_start = listed.expected_start;
     current.prefers = listed.prefers;
     current.features = std::move(listed.features);

@@ -48,6 +48,7 @@ NodePlanInput NodeSync::input_of(Wants wants)
     input.dirty = std::move(wants.dirty);
     input.occupied = occupied_nodes();
     input.before = nodes_.slurm_nodes();
+    input.pools = context_.conf->node_pools;
     input.marks = {context_.conf->taint_nodes, context_.conf->cordon_nodes};
     Devices &devices = wants.devices;
     input.await_devices = await_devices(devices);

@@ -116,7 +116,7 @@ PlacementFacts Placement::finish(const Gang &gang)
 {
     PlacementFacts facts = gang.placement;
     if (wants_node(gang)) {
-        facts.nowhere = nowhere_reason(gang);
+        find_node(gang, facts);
         PredicatePtr preferred = preferred_of(gang);
         if (preferred && need(gang, preferred) == PlacementTable::State::ready)
             facts.preferred = std::move(preferred);
@@ -158,22 +158,31 @@ PlacementTable::State Placement::need(const Gang &gang,
     return state;
 }
 
-std::string Placement::nowhere_reason(const Gang &gang)
+// Sets why the gang can have no node now, and whether more Nodes would help.
+void Placement::find_node(const Gang &gang, PlacementFacts &facts)
 {
     auto state = need(gang, gang.placement.predicate);
-    if (state == PlacementTable::State::ready)
-        return too_large_reason(gang);
-    waits_.insert(gang.uid);
+    if (state != PlacementTable::State::ready)
+        waits_.insert(gang.uid);
     switch (state) {
+    case PlacementTable::State::ready:
+        facts.nowhere = too_large_reason(gang);
+        facts.no_node = !facts.nowhere.empty();
+        return;
     case PlacementTable::State::nowhere:
-        return nowhere_words(gang);
+        facts.nowhere = nowhere_words(gang);
+        facts.no_node = true;
+        return;
     case PlacementTable::State::full:
-        return too_many_predicates_message(PlacementTable::max_predicates);
+        facts.nowhere =
+            too_many_predicates_message(PlacementTable::max_predicates);
+        return;
     case PlacementTable::State::full_in_namespace:
-        return too_many_in_namespace_message(
+        facts.nowhere = too_many_in_namespace_message(
             context_.conf->max_selections_in_namespace);
-    default:
-        return {}; // is_known() waits for the sync
+        return;
+    case PlacementTable::State::unknown:
+        return; // is_known() waits for the sync
     }
 }
 

@@ -63,7 +63,7 @@ class Placement {
 
   private:
     PlacementTable::State need(const Gang &gang, const PredicatePtr &predicate);
-    std::string nowhere_reason(const Gang &gang);
+    void find_node(const Gang &gang, PlacementFacts &facts);
     std::string nowhere_words(const Gang &gang) const;
     std::string too_large_reason(const Gang &gang);
     std::string misplaced_reason(const Gang &gang) const;

@@ -5,6 +5,7 @@
 
 #include "agent/decide/decide_parts.h"
 #include "agent/decide/messages.h"
+#include "agent/gang/facts.h"
 #include "agent/gang/volumes.h"
 #include "agent/owner/pod_ends.h"
 #include "common/base/log.h"
@@ -65,14 +66,18 @@ void Owner::tick()
 
 void Owner::look_at_states()
 {
-    bool waits = std::ranges::any_of(to_.gangs.all(), [](const auto &known) {
-        const Gang &gang = known.second.gang;
-        return gang.job && gang.job->state == JobState::pending;
-    });
-    bool lives = std::ranges::any_of(to_.gangs.living(), [](const auto &node) {
-        return !node.second.empty();
-    });
-    to_.lists.look(waits, lives);
+    JobLists::Wanted wanted;
+    for (const auto &[uid, entry] : to_.gangs.all()) {
+        const Gang &gang = entry.gang;
+        bool waits = gang.job && gang.job->state == JobState::pending;
+        wanted.waits |= waits;
+        wanted.untold |= waits && entry.told.empty() && any_waits(gang);
+    }
+    wanted.lives =
+        std::ranges::any_of(to_.gangs.living(), [](const auto &node) {
+            return !node.second.empty();
+        });
+    to_.lists.look(wanted);
 }
 
 Clock::time_point Owner::next_deadline() const

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/owner/voice.h"
 
-#include "agent/decide/messages.h"
 #include "agent/gang/facts.h"
 #include "agent/objects/gang_key.h"
 #include "common/slurm/het_job.h"
@@ -13,34 +12,54 @@ namespace bridge {
 namespace {
 
 // Runs on a worker thread.
-Result<> write_message(const Pod &pod, const std::string &text,
+Result<> write_message(const Pod &pod, const PodWait &wait,
                        const std::stop_token &dropped, Kube &kube)
 {
     if (dropped.stop_requested())
         return {};
-    auto said = kube.set_unscheduled(pod, "Unschedulable", text);
+    auto said = kube.set_unscheduled(pod, wait);
     if (said)
         (void)kube.post_event(pod, {PodEvent::Type::warning, "FailedScheduling",
-                                    "Scheduling", text});
+                                    "Scheduling", wait.message});
     return said;
+}
+
+bool shows(const Pod &pod, const std::string &reason,
+           const std::string &message)
+{
+    return pod.scheduled.reason == reason &&
+           pod.scheduled.message.starts_with(message);
 }
 
 } // namespace
 
-void Voice::say(GangEntry &entry, const std::string &message,
-                const std::string &more)
+// The Node of a job of one node. Pods of several wait for each other, and are
+// bound together.
+std::string Voice::nominated(const Gang &gang) const
 {
-    if (entry.told == message)
+    if (!gang.job || !is_allocated(gang.job->state) ||
+        gang.job->nodes.size() != 1)
+        return {};
+    const Node *node = nodes_.behind(gang.job->nodes.front());
+    return node ? node->name : std::string();
+}
+
+void Voice::say(GangEntry &entry, const std::string &reason,
+                const std::string &message, const std::string &more)
+{
+    if (entry.told == message && entry.told_reason == reason)
         return;
     entry.told = message;
-    std::string text = more.empty() ? message : message + " " + more;
+    entry.told_reason = reason;
+    PodWait wait{reason, more.empty() ? message : message + " " + more,
+                 nominated(entry.gang)};
     for (const PodPtr &pod : entry.gang.pods) {
         if (pod->bound() || pod->terminal() || pod->deleting ||
-            pod->scheduled.message.starts_with(message))
+            shows(*pod, reason, message))
             continue;
         errands_.report(
-            [pod, text, dropped = entry.telling.get_token()](Kube &kube) {
-                return write_message(*pod, text, dropped, kube);
+            [pod, wait, dropped = entry.telling.get_token()](Kube &kube) {
+                return write_message(*pod, wait, dropped, kube);
             },
             [this, uid = entry.gang.uid](const Result<> &said) {
                 if (GangEntry *known = said ? nullptr : gangs_.find(uid))
@@ -74,15 +93,25 @@ void Voice::say_pending_reason(GangEntry &entry)
 {
     const Gang &gang = entry.gang;
     if (!gang.job || gang.job->state != JobState::pending || gang.stale ||
-        !gang.placement.nowhere.empty() || gang.job->reason.empty() ||
-        has_reason_class_of(entry.told, *gang.job))
+        !gang.placement.nowhere.empty() || gang.job->reason.empty())
+        return;
+    // Of one class a reason is said again only if more nodes would help now, and
+    // would not before: the other way, the queue has moved for a moment.
+    std::string reason = scheduled_reason(gang);
+    auto says_it = [&](const std::string &message, const std::string &shown) {
+        return has_reason_class_of(message, *gang.job) &&
+               (shown == names::unschedulable ||
+                reason != names::unschedulable);
+    };
+    if (says_it(entry.told, entry.told_reason))
         return;
     bool on_pods = std::ranges::all_of(gang.pods, [&](const PodPtr &pod) {
-        return has_reason_class_of(pod->scheduled.message, *gang.job);
+        return says_it(pod->scheduled.message, pod->scheduled.reason);
     });
-    if (on_pods) // this agent said so before a restart
+    if (on_pods) { // this agent said so before a restart
         entry.told = waiting_message(*gang.job);
-    else
+        entry.told_reason = gang.pods.front()->scheduled.reason;
+    } else
         say(entry, waiting_message(*gang.job),
             expected_start_message(*gang.job));
 }
@@ -108,6 +137,7 @@ void Voice::hush(GangEntry &entry) const
     entry.telling.request_stop();
     entry.telling = {};
     entry.told.clear();
+    entry.told_reason.clear();
 }
 
 void Voice::check(const Pod &pod)
@@ -116,7 +146,7 @@ void Voice::check(const Pod &pod)
         return;
     GangEntry *entry = gangs_.find(pod.gang->uid);
     if (entry && !entry->told.empty() &&
-        !pod.scheduled.message.starts_with(entry->told))
+        !shows(pod, entry->told_reason, entry->told))
         entry->told.clear();
 }
 

@@ -4,10 +4,12 @@
 // true any more. The words are in agent/decide/messages.h. Owner thread only.
 #pragma once
 
+#include "agent/decide/messages.h"
 #include "agent/gang/action.h"
 #include "agent/gang/store.h"
 #include "agent/owner/errands.h"
 #include "agent/owner/known_nodes.h"
+#include "common/contract/demand_names.h"
 
 #include <string>
 
@@ -20,11 +22,20 @@ class Voice {
     {
     }
 
-    // Sets the message on each waiting Pod, as its condition and as an Event,
-    // unless the Pod shows it already. more is added to the message; a change
-    // of more alone is not worth a write.
+    // Sets the message on each waiting Pod, as its condition with the reason
+    // that the gang has (scheduled_reason()) and as an Event, unless the Pod
+    // shows both already. more is added to the message; a change of more alone
+    // is not worth a write.
     void say(GangEntry &entry, const std::string &message,
-             const std::string &more = {});
+             const std::string &more = {})
+    {
+        say(entry, scheduled_reason(entry.gang), message, more);
+    }
+    // The same, with the reason that makes autoscalers buy nodes.
+    void say_unschedulable(GangEntry &entry, const std::string &message)
+    {
+        say(entry, names::unschedulable, message, {});
+    }
 
     // Says why Slurm lets the gang's job wait.
     void say_pending_reason(GangEntry &entry);
@@ -48,6 +59,10 @@ class Voice {
     void say_bound(const Gang &gang, const Bind &bind) const;
 
   private:
+    void say(GangEntry &entry, const std::string &reason,
+             const std::string &message, const std::string &more);
+    std::string nominated(const Gang &gang) const;
+
     const Errands &errands_;
     GangStore &gangs_;
     const KnownNodes &nodes_;

@@ -287,6 +287,8 @@ Result<> WorkerKeeper::remove_records(Clock::time_point now)
     auto uses = slurm_.load_uses();
     if (!uses)
         return std::unexpected(uses.error());
+    // Also by jobs that have ended: each start of slurmctld would log an error
+    // for them.
     std::set<std::string> named;
     for (const NodeUse &use : *uses)
         named.insert(use.named.begin(), use.named.end());

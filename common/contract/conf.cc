@@ -185,6 +185,11 @@ Result<> set_priority_class(Conf &conf, std::string_view value)
     return add_priority_class(conf.priority_classes, value);
 }
 
+Result<> set_node_pool(Conf &conf, std::string_view value)
+{
+    return add_node_pool(conf.node_pools, value);
+}
+
 Result<> set_feature_labels(Conf &conf, std::string_view value)
 {
     auto labels = parse_feature_labels(value);
@@ -262,6 +267,7 @@ constexpr std::array keys = {
     Key{"MaxPadding", set_number<&Conf::max_padding, 0, 100>},
     Key{"Partition", set_text<&Conf::partition>},
     Key{"NodeAddress", set_text<&Conf::node_address>},
+    Key{"NodePool", set_node_pool, true},
     Key{"FeatureLabels", set_feature_labels},
     Key{"DeviceGres", set_device_gres},
     Key{"DeviceCapacity", set_capacity_gres},

@@ -11,6 +11,7 @@
 #include "common/contract/device_gres.h"
 #include "common/contract/feature_labels.h"
 #include "common/contract/names.h"
+#include "common/contract/node_pool.h"
 #include "common/contract/priority_class.h"
 
 #include <chrono>
@@ -47,6 +48,8 @@ struct Conf {
     unsigned max_padding = 100;    // MaxPadding=, 0..100 percent; 100: no limit
     std::string partition;         // Partition=NAME; empty: Slurm's default
     std::string node_address;      // NodeAddress=IP[:PORT]; empty: slurmctld's
+    // NodePool=NAME Nodes=N CPUs=N RealMemory=MIB …; may be repeated
+    std::vector<NodePool> node_pools{};
     std::vector<FeatureLabel> feature_labels{}; // FeatureLabels=LABEL[:NAME],…
     std::vector<DeviceGres> device_gres{};      // DeviceGres=NAME:GRES[:TYPE],…
     // DeviceCapacity=DRIVER/CAPACITY:GRES[:UNIT],…

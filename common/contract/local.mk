@@ -11,6 +11,7 @@ common_contract_sources = \
 	common/contract/conf.cc common/contract/conf.h \
 	common/contract/constraints.cc common/contract/constraints.h \
 	common/contract/controllers.cc common/contract/controllers.h \
+	common/contract/demand_names.h \
 	common/contract/device_gres.cc common/contract/device_gres.h \
 	common/contract/feature_labels.cc common/contract/feature_labels.h \
 	common/contract/gres_words.h \
@@ -22,6 +23,7 @@ common_contract_sources = \
 	common/contract/name_pattern.cc common/contract/name_pattern.h \
 	common/contract/names.h \
 	common/contract/packet_socket.cc common/contract/packet_socket.h \
+	common/contract/node_pool.cc common/contract/node_pool.h \
 	common/contract/priority_class.cc common/contract/priority_class.h \
 	common/contract/script_dir.cc common/contract/script_dir.h \
 	common/contract/session_conf.cc common/contract/session_conf.h \

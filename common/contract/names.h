@@ -15,6 +15,12 @@ inline constexpr char sluid_annotation[] = "slurmk8s/sluid";
 // initiative.
 inline constexpr char generation_annotation[] = "slurmk8s/generation";
 
+// On a Pod; the binding sets them unless the user has: autoscalers leave its
+// Node alone while it runs. Karpenter's, and cluster-autoscaler's ("false").
+inline constexpr char do_not_disrupt[] = "karpenter.sh/do-not-disrupt";
+inline constexpr char safe_to_evict[] =
+    "cluster-autoscaler.kubernetes.io/safe-to-evict";
+
 // On a Pod, set by users: the Pod belongs to the gang of this name in its
 // namespace; the number of Pods in the gang; and how many of them must exist
 // before the job is requested (default: all). Without the label, the two sizes

@@ -196,7 +196,7 @@ class Slurm {
     virtual Result<std::vector<Reservation>> load_reservations() = 0;
 
     // Returns the unfinished jobs of all users that are pending, name nodes, or
-    // are shadow jobs.
+    // are shadow jobs, and those that have ended and name nodes.
     virtual Result<std::vector<NodeUse>> load_uses() = 0;
     // Returns the jobs of all users that have nodes, also those that are
     // suspended, or that have ended and whose nodes are not free again yet.

@@ -80,6 +80,7 @@ void add(Job &job, const Job &component)
     job.devices |= component.devices;
     job.prefers |= component.prefers;
     job.resumed |= component.resumed;
+    job.wants_nodes |= component.wants_nodes;
     if (!has_reason(job) && has_reason(component))
         job.reason = component.reason;
 }

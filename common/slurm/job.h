@@ -137,14 +137,16 @@ struct Job {
     GangTag tag;
     JobState state = JobState::unknown;
     std::string reason; // why it is pending, as squeue has it: "Priority"
-    std::uint32_t priority = 0;                // in the queue; 0: held
+    std::uint32_t priority = 0; // in the queue; 0: held
+    // More nodes would let it start; only lists of all jobs say so.
+    bool wants_nodes = false;
     std::chrono::sys_seconds expected_start{}; // epoch: not known
     std::vector<std::string> nodes;            // allocated, in Slurm's order
     std::uint32_t cpus = 0;                    // allocated, on all nodes
     std::vector<std::uint32_t> cpus_on;        // on each node; empty: not read
     std::uint32_t tasks = 1;                   // as requested
-    std::uint16_t cpus_per_task = 1;           // as requested
-    MebiBytes memory_per_node;                 // one of the two, as requested
+    std::uint16_t cpus_per_task = 1; // as requested
+    MebiBytes memory_per_node;       // one of the two, as requested
     MebiBytes memory_per_cpu;
     std::string partition; // while it is pending, there may be several
     // It was suspended before, and resumed.

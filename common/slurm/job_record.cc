@@ -96,6 +96,23 @@ bool holds_nodes(const slurm_job_info_t &info)
            (info.job_state & JOB_COMPLETING);
 }
 
+QueuedJob queued_job_of(const slurm_job_info_t &info)
+{
+    const char *reason =
+        slurm_job_state_reason_string(static_cast<int>(info.state_reason));
+    return {info.partition ? info.partition : "", info.priority,
+            reason ? reason : ""};
+}
+
+QueueWants queue_wants_of(const job_info_msg_t &info)
+{
+    QueueWants wants;
+    for (const slurm_job_info_t &job : jobs_in(info))
+        if (job_state_of(job.job_state) == JobState::pending)
+            wants.add(queued_job_of(job));
+    return wants;
+}
+
 Job job_of(const slurm_job_info_t &info)
 {
     Job job;

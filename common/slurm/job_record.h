@@ -6,6 +6,7 @@
 #include "common/base/result.h"
 #include "common/slurm/api.h"
 #include "common/slurm/het_job.h"
+#include "common/slurm/queue_wants.h"
 #include "common/slurm/strings.h"
 
 #include <span>
@@ -36,6 +37,11 @@ inline std::span<const slurm_job_info_t> jobs_in(const job_info_msg_t &info)
 
 // The tag is empty if the admin_comment is not ours, or has been changed.
 Job job_of(const slurm_job_info_t &info);
+
+// Says which of these jobs would start if there were more nodes.
+QueueWants queue_wants_of(const job_info_msg_t &info);
+// The texts are those of the record, which must live as long.
+QueuedJob queued_job_of(const slurm_job_info_t &info);
 
 // Also returns to which heterogeneous job it belongs.
 JobRecord record_of(const slurm_job_info_t &info);

@@ -101,13 +101,17 @@ Result<std::vector<Job>> SlurmApi::load_all()
     if (!info)
         return std::unexpected(info.error());
     std::vector<JobRecord> records;
+    QueueWants wants = queue_wants_of(**info);
     for (const slurm_job_info_t &job : jobs_in(**info))
         if (job.het_job_id != 0 || decode_gang_tag(text(job.admin_comment))) {
             records.push_back(record_of(job));
+            Job &added = records.back().job;
+            added.wants_nodes = added.state == JobState::pending &&
+                                wants.has(queued_job_of(job));
             // Its SLUID may be that of a task: remove it, so that nobody takes
             // it for that task.
             if (is_array_rest(job))
-                records.back().job.ref.sluid = {};
+                added.ref.sluid = {};
         }
     return join_components(std::move(records));
 }

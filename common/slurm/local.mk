@@ -27,6 +27,7 @@ common_slurm_sources = \
 	common/slurm/partition_record.cc common/slurm/partition_record.h \
 	common/slurm/partitions.cc \
 	common/slurm/queue.cc common/slurm/queue.h \
+	common/slurm/queue_wants.cc common/slurm/queue_wants.h \
 	common/slurm/reasons.cc common/slurm/reasons.h \
 	common/slurm/request.cc common/slurm/request.h \
 	common/slurm/shadow_partitions.cc common/slurm/shadow_partitions.h \

@@ -59,6 +59,9 @@ struct NodeUse {
     bool in_line = false;
     std::uint32_t time_limit = 0; // minutes, or Slurm's INFINITE
     bool external = true; // an ordinary job never starts on an external node
+    // It has ended, and slurmctld remembers it (MinJobAge). Apart from the job
+    // only `named` is set then, to what it requested or excluded.
+    bool over = false;
 
     bool operator==(const NodeUse &) const = default;
 };

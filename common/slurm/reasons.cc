@@ -187,6 +187,14 @@ std::string reason_class(std::string_view reason)
     return std::string(word);
 }
 
+bool wants_nodes(std::string_view reason)
+{
+    constexpr std::string_view of_nodes[] = {"Resources", "ReqNodeNotAvail",
+                                             "NodeDown", "PartitionConfig",
+                                             "Constraints"};
+    return std::ranges::contains(of_nodes, first_word(reason));
+}
+
 bool is_own_wish(std::string_view reason)
 {
     constexpr std::string_view wishes[] = {

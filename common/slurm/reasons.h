@@ -23,6 +23,12 @@ ReasonExplanation explain_reason(std::string_view reason);
 // class.
 std::string reason_class(std::string_view reason);
 
+// Whether more nodes of a kind that the job may have would let it start: what
+// it asks for is not free, or no node has it. False for "BadConstraints", with
+// which Slurm holds a job for good, and for "Priority", which says nothing
+// about what the jobs before it wait for: see queue_wants.h.
+bool wants_nodes(std::string_view reason);
+
 // Whether the job waits by its own wish, and would on an empty cluster, too: it
 // is held, or asks for a later time or for the end of other jobs.
 bool is_own_wish(std::string_view reason);

@@ -50,11 +50,14 @@ NodeUse use_of(const slurm_job_info_t &info)
 {
     NodeUse use;
     use.job = {info.step_id.job_id, Sluid{info.step_id.sluid}};
+    use.over = is_ended(job_state_of(info.job_state));
     use.pending = job_state_of(info.job_state) == JobState::pending;
     use.external = (info.bitflags & EXTERNAL_JOB) != 0;
     use.named = expand(info.req_nodes);
     for (std::string &node : expand(info.exc_nodes))
         use.named.push_back(std::move(node));
+    if (use.over)
+        return use;
     // It has its nodes, although slurmctld shows them as idle.
     if (job_state_of(info.job_state) == JobState::suspended)
         for (std::string &node : expand(info.nodes))
@@ -105,9 +108,7 @@ Result<std::vector<NodeUse>> SlurmApi::load_uses()
     std::vector<NodeUse> uses;
     for (const slurm_job_info_t &job : jobs_in(**info)) {
         NodeUse use = use_of(job);
-        bool over = is_ended(job_state_of(job.job_state));
-        if (!over &&
-            (use.pending || !use.named.empty() || !use.shadow_of.empty()))
+        if (use.pending || !use.named.empty() || !use.shadow_of.empty())
             uses.push_back(std::move(use));
     }
     return uses;

@@ -149,6 +149,18 @@ std::string with_claims(const NodeSet &set, const std::string &pod,
     return json_array(made);
 }
 
+std::string leaving_claim(const Known &known, const NodeSet &set,
+                          const std::string &pod)
+{
+    for (const Json &one : templates_of(set)) {
+        auto claim =
+            known.claims.find({set.meta.key.ns, volume_of(one) + "-" + pod});
+        if (claim != known.claims.end() && claim->second.meta.deleting)
+            return claim->first.name;
+    }
+    return {};
+}
+
 std::vector<Step> make_claims(const Known &known, const NodeSet &set,
                               const std::string &pod)
 {

@@ -20,6 +20,11 @@ std::string wrong_claims(const NodeSet &set);
 std::string with_claims(const NodeSet &set, const std::string &pod,
                         const std::vector<Json> &volumes);
 
+// The first claim of this Pod that is being deleted, or "". A Pod that names it
+// is never bound, and keeps it from going: no Pod is made before it has gone.
+std::string leaving_claim(const Known &known, const NodeSet &set,
+                          const std::string &pod);
+
 // What makes the claims of a Pod that is to be created.
 std::vector<Step> make_claims(const Known &known, const NodeSet &set,
                               const std::string &pod);

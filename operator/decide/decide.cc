@@ -173,6 +173,8 @@ void add_creations(const Known &known, const NodeSet &set,
                    std::vector<Step> &steps)
 {
     for (const Slot &slot : plan.create) {
+        if (!leaving_claim(known, set, slot.pod).empty())
+            continue; // its end is seen, and brings us here again
         std::ranges::move(make_claims(known, set, slot.pod),
                           std::back_inserter(steps));
         steps.push_back(create_step(set, controller, slot));
@@ -193,6 +195,24 @@ void add_scaling(const Known &known, const NodeSet &set,
     if (facts.problem.empty() && facts.held.empty() && controller &&
         !set.meta.deleting)
         add_creations(known, set, *controller, plan, steps);
+}
+
+// A Pod that was made before its claim was seen to leave: it was never bound,
+// so that no slurmd has run in it.
+void add_stuck(const Known &known, const NodeSet &set,
+               const std::vector<const Worker *> &workers,
+               std::vector<Step> &steps)
+{
+    for (const Worker *worker : workers) {
+        std::string claim = leaving_claim(known, set, worker->meta.key.name);
+        if (claim.empty() || !worker->node.empty() || !is_alive(*worker))
+            continue;
+        Step step =
+            remove_step(*worker, "it waits for PersistentVolumeClaim " + claim +
+                                     ", which is being deleted");
+        if (!std::ranges::contains(steps, step.what, &Step::what))
+            steps.push_back(std::move(step));
+    }
 }
 
 // The first of the steps that failed the last time and are to be made again.
@@ -236,6 +256,7 @@ void add_upkeep(const Known &known, const NodeSet &set,
         std::ranges::move(more, std::back_inserter(steps));
     };
     add(tell_agent(set));
+    add_stuck(known, set, facts.workers, steps);
     add(copy_annotations(known, facts.workers));
     add(drop_revisions(known, set, facts.revision, facts.workers));
     bool settled = facts.workers.size() == facts.wanted &&

@@ -105,9 +105,11 @@ class Place:
     def pods(self):
         return {p["metadata"]["name"]: p for p in bed.pods(self.namespace)}
 
-    def bind_all(self):
-        """Each Pod to a Node of its own, as its affinity asks."""
-        there = self.pods().values()
+    def bind_all(self, but=()):
+        """Each Pod to a Node of its own, as its affinity asks; but: those with
+        these names of an app are left."""
+        there = [p for p in self.pods().values() if p["metadata"].get(
+            "labels", {}).get("app.kubernetes.io/name") not in but]
         free = set(self.nodes) - {p["spec"].get("nodeName") for p in there}
         for pod in there:
             if not pod["spec"].get("nodeName") and \

@@ -13,11 +13,11 @@ from asking import make_namespace
 from tap import case, check, equal, never, run, wait_for
 
 
-def refused(name, *words):
+def refused(name, *words, reason="NoSlurmJob"):
     """The Pod says why on its condition and in an Event, and has no job."""
     bed.wait_words(name, *words)
     equal(bed.condition(name)["status"], "False", "PodScheduled")
-    equal(bed.condition(name)["reason"], "Unschedulable", "reason")
+    equal(bed.condition(name)["reason"], reason, "reason")
     uid = bed.get(name)["metadata"]["uid"]
     wait_for("the Event", lambda: [e for e in bed.events_of(uid)
                                    if e["reason"] == "FailedScheduling"])
@@ -42,7 +42,8 @@ def too_many_cpus():
     name = f"huge-{time.time_ns()}"
     bed.create(bed.pod(name, cpu="10000"))
 
-    refused(name, "No node is large enough", "cpu=10000", "with cpu=16")
+    refused(name, "No node is large enough", "cpu=10000", "with cpu=16",
+            reason="Unschedulable")
 
     uid = bed.get(name)["metadata"]["uid"]
     still_serving()
@@ -60,7 +61,8 @@ def more_than_a_task_can_have():
 
     refused("cpus", "65535")
     refused("bytes", "Slurm")
-    refused("peta", "No node is large enough", "memory=1048576Gi")
+    refused("peta", "No node is large enough", "memory=1048576Gi",
+            reason="Unschedulable")
     still_serving()
 
 
@@ -71,7 +73,7 @@ def a_larger_node():
     name = f"joins-{time.time_ns()}"
     try:
         bed.create(bed.pod(name, cpu="20", annotations={"sandbox/run": "100ms"}))
-        refused(name, "cpu=20")
+        refused(name, "cpu=20", reason="Unschedulable")
         nodes.make("large-1", cpus=24)
         bed.wait_ended(name, "COMPLETED", "0:0", 60)
         wait_for("its row in sacct", lambda: [
@@ -89,7 +91,7 @@ def too_large_for_its_partition():
     bed.create(bed.pod("wide", cpu="12", real=True))
 
     refused("wide", "No Slurm job could be submitted",
-            "The Pod asks for cpu=12, memory=64Mi.")
+            "The Pod asks for cpu=12, memory=64Mi.", reason="Unschedulable")
 
 
 @case

@@ -361,26 +361,37 @@ def has_record(name):
 
 @case
 def forgotten():
-    """the record of a Pod that goes for good is removed: not while a pending job
-    names it, and never if an administrator has drained it"""
-    pending = submit_held("w-1")
-    leaves_for_good("w-1", 1)
-    wait_state("w-1", "DOWN")
-    never("a node without its record", lambda: not has_record("w-1"), 8)
+    """the record of a Pod that goes for good is removed: not while slurmctld knows
+    a job that names it, and never if an administrator has drained it"""
+    come("w-5")  # no job has named it
+    pending = submit_held("w-5")
+    leaves_for_good("w-5", 1)
+    wait_state("w-5", "DOWN")
+    never("a node without its record", lambda: not has_record("w-5"), 8)
+    bed.run("scontrol", "update", f"JobId={pending}", "ReqNodeList=", user="slurm")
+    wait_for("the record to go", lambda: not has_record("w-5"), 20)
     cancel(pending)
-    wait_for("the record to go", lambda: not has_record("w-1"), 20)
 
-    register("w-1", make_pod("w-1"))
-    wait_condition("w-1", REGISTERED, "True")
-    bed.run("scontrol", "update", "NodeName=w-1", "State=DRAIN",
+    come("w-6")
+    cancel(submit_held("w-6"))  # slurmctld remembers it for MinJobAge
+    leaves_for_good("w-6", 1)
+    wait_state("w-6", "DOWN")
+    never("a node without its record", lambda: not has_record("w-6"), 8)
+    bed.run("scontrol", "delete", "NodeName=w-6", user="slurm")
+
+    come("w-7")
+    bed.run("scontrol", "update", "NodeName=w-7", "State=DRAIN",
             "Reason=bad fan", user="slurm")
-    leaves_for_good("w-1", 2)
-    wait_state("w-1", "DOWN")
-    never("a node without its record", lambda: not has_record("w-1"), 8)
-    equal(node("w-1")["reason"], "bad fan", "the reason")
-    bed.run("scontrol", "delete", "NodeName=w-1", user="slurm")
-    register("w-1", make_pod("w-1"))
-    wait_condition("w-1", REGISTERED, "True")
+    leaves_for_good("w-7", 1)
+    wait_state("w-7", "DOWN")
+    never("a node without its record", lambda: not has_record("w-7"), 8)
+    equal(node("w-7")["reason"], "bad fan", "the reason")
+    bed.run("scontrol", "delete", "NodeName=w-7", user="slurm")
+
+
+def come(name):
+    register(name, make_pod(name))
+    wait_condition(name, REGISTERED, "True")
 
 
 def submit_held(name):
@@ -393,15 +404,14 @@ def submit_held(name):
 @case
 def forgotten_later():
     """an agent that was away when the Pod went removes the record when it is back"""
-    annotate("w-1", values={REQUEST: "drain 1", FORGET: "true"})
-    wait_for("the answer", lambda: answer_is("w-1", 1), 15)
+    come("w-8")
+    annotate("w-8", values={REQUEST: "drain 1", FORGET: "true"})
+    wait_for("the answer", lambda: answer_is("w-8", 1), 15)
     bed.ctl("kill", "slurmk8sd")
-    bed.delete("w-1", NAMESPACE, grace=0)
-    check(has_record("w-1"), "the record has gone by itself")
+    bed.delete("w-8", NAMESPACE, grace=0)
+    check(has_record("w-8"), "the record has gone by itself")
     bed.ctl("start", "slurmk8sd")
-    wait_for("the record to go", lambda: not has_record("w-1"), 30)
-    register("w-1", make_pod("w-1"))
-    wait_condition("w-1", REGISTERED, "True")
+    wait_for("the record to go", lambda: not has_record("w-8"), 30)
 
 
 @case

@@ -143,7 +143,7 @@ TEST_CASE("each call goes where the API has it, as it wants it")
     Kube &kube = stage.kube;
 
     CHECK(kube.bind(stage.pod, {"n1", {}, {}}).has_value());
-    CHECK(kube.set_unscheduled(stage.pod, "R", "m").has_value());
+    CHECK(kube.set_unscheduled(stage.pod, {"R", "m"}).has_value());
     CHECK(kube.fail_pod(stage.pod, "R", "m").has_value());
     CHECK(kube.stamp(stage.pod, {}, {{"a/b", "v"}}).has_value());
     CHECK(kube.delete_pod(stage.pod).has_value());
@@ -178,7 +178,7 @@ TEST_CASE("what is true already is not written")
     Stage stage({replies(200)});
     stage.pod.scheduled = {"False", "Unschedulable", "why"};
 
-    CHECK(stage.kube.set_unscheduled(stage.pod, "Unschedulable", "why")
+    CHECK(stage.kube.set_unscheduled(stage.pod, {"Unschedulable", "why"})
               .has_value());
     CHECK(stage.server.requests().empty());
     stage.pod.node_name = "n1";
@@ -247,7 +247,7 @@ TEST_CASE("a 422 about the uid is a conflict")
         R"({"details": {"causes": [{"field": "metadata.uid"}]}})";
     Stage stage({replies(422, uid_said)});
 
-    CHECK(code_of(stage.kube.set_unscheduled(stage.pod, "R", "m")) ==
+    CHECK(code_of(stage.kube.set_unscheduled(stage.pod, {"R", "m"})) ==
           Code::conflict);
     CHECK(code_of(stage.kube.fail_pod(stage.pod, "R", "m")) == Code::conflict);
     CHECK(code_of(stage.kube.stamp(stage.pod, {}, {{"a", "b"}})) ==

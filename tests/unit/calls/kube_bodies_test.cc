@@ -40,10 +40,29 @@ TEST_CASE("a condition names the uid and says when it turned False")
         R"({"type":"PodScheduled","status":"False","reason":"Unschedulable",)"
         R"("message":"why","observedGeneration":1)";
 
-    CHECK(unscheduled_body(pod, "Unschedulable", "why", ten) ==
+    const PodWait wait{"Unschedulable", "why"};
+
+    CHECK(unscheduled_body(pod, wait, ten) ==
           begin + R"(,"lastTransitionTime":"2026-08-20T10:00:00Z"}]}})");
     pod.scheduled.status = "False"; // it was False before
-    CHECK(unscheduled_body(pod, "Unschedulable", "why", ten) == begin + "}]}}");
+    CHECK(unscheduled_body(pod, wait, ten) == begin + "}]}}");
+}
+
+TEST_CASE("a nominated node is written when it changes, and taken back")
+{
+    Pod pod = make_pod();
+    auto status_of = [&](const std::string &node) {
+        return json_of(unscheduled_body(pod, {"Allocated", "why", node}, ten))
+            .at("status");
+    };
+    CHECK(status_of("n1").text("nominatedNodeName") == "n1");
+    CHECK_FALSE(status_of("").at("nominatedNodeName").present());
+
+    pod.nominated_node = "n1";
+
+    CHECK_FALSE(status_of("n1").at("nominatedNodeName").present());
+    CHECK(unscheduled_body(pod, {"Resources", "why"}, ten)
+              .contains(R"("nominatedNodeName":null)"));
 }
 
 TEST_CASE("a Pod is failed only as it was read")

@@ -95,7 +95,7 @@ struct Fixture {
         note(Write::delete_node, slurm.delete_node("n1"));
         note(Write::reconfigure, slurm.reconfigure());
         note(Write::stamp, kube.stamp(pod, {}, {{"a/b", "c"}}));
-        note(Write::set_unscheduled, kube.set_unscheduled(pod, "r", "m"));
+        note(Write::set_unscheduled, kube.set_unscheduled(pod, {"r", "m"}));
         note(Write::bind, kube.bind(pod, {"n1", {}, {}}));
         note(Write::fail_pod, kube.fail_pod(pod, "r", "m"));
         note(Write::set_disrupted, kube.set_disrupted(pod, "r", "m"));
@@ -176,7 +176,7 @@ TEST_CASE("what changes nothing is not a write")
 {
     Fixture fixture;
     fixture.pod.scheduled = {"False", "r", "m"};
-    CHECK(fixture.kube.set_unscheduled(fixture.pod, "r", "m"));
+    CHECK(fixture.kube.set_unscheduled(fixture.pod, {"r", "m"}));
     fixture.pod.disruption = "r";
     CHECK(fixture.kube.set_disrupted(fixture.pod, "r", "m"));
 

@@ -22,6 +22,30 @@ TEST_CASE("a grace period that is not allowed is told with the limit")
                            "3600"));
 }
 
+TEST_CASE("a Pod is Unschedulable only while more nodes would help")
+{
+    Gang gang = make_gang(make_pod("web"));
+    CHECK(scheduled_reason(gang) == "NoSlurmJob");
+    gang.placement.no_node = true;
+    CHECK(scheduled_reason(gang) == "Unschedulable");
+
+    gang.placement.no_node = false;
+    gang.job = make_job(812, JobState::pending);
+    CHECK(scheduled_reason(gang) == "None");
+    gang.job->reason = "Dependency";
+    CHECK(scheduled_reason(gang) == "Dependency");
+    gang.job->reason = "Priority";
+    CHECK(scheduled_reason(gang) == "Priority");
+    gang.job->wants_nodes = true;
+    CHECK(scheduled_reason(gang) == "Unschedulable");
+
+    gang.job->state = JobState::configuring;
+    CHECK(scheduled_reason(gang) == "Allocated");
+    gang.job->state = JobState::cancelled;
+    gang.job->wants_nodes = false;
+    CHECK(scheduled_reason(gang) == "NoSlurmJob");
+}
+
 TEST_CASE("a waiting Pod says so in Slurm's own words")
 {
     Job job = make_job(812, JobState::pending);

@@ -328,6 +328,20 @@ TEST_CASE("an allocation that does not cover the Pods is refused with numbers")
           "Slurm node kn9 has no Kubernetes Node");
 }
 
+TEST_CASE(
+    "autoscalers are told to leave the Node, unless the Pod says otherwise")
+{
+    Pod pod = make_pod("web");
+    CHECK(keep_node_annotations(pod) ==
+          TextMap{{"karpenter.sh/do-not-disrupt", "true"},
+                  {"cluster-autoscaler.kubernetes.io/safe-to-evict", "false"}});
+
+    pod.annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] = "true";
+
+    CHECK(keep_node_annotations(pod) ==
+          TextMap{{"karpenter.sh/do-not-disrupt", "true"}});
+}
+
 TEST_CASE("a binding stamps the Pod with its job, its node and its generation")
 {
     Job job = make_job(812, JobState::configuring);

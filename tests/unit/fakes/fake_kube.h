@@ -104,8 +104,7 @@ class FakeKube : public Kube {
     std::vector<std::pair<ObjectKey, PodEvent>> events() const;
 
     Result<> bind(const Pod &pod, const Binding &binding) override;
-    Result<> set_unscheduled(const Pod &pod, const std::string &reason,
-                             const std::string &message) override;
+    Result<> set_unscheduled(const Pod &pod, const PodWait &wait) override;
     Result<> fail_pod(const Pod &pod, const std::string &reason,
                       const std::string &message) override;
     Result<> stamp(const Pod &pod, const TextMap &labels,

@@ -29,18 +29,19 @@ Result<> FakeKube::bind(const Pod &pod, const Binding &binding)
                });
 }
 
-Result<> FakeKube::set_unscheduled(const Pod &pod, const std::string &reason,
-                                   const std::string &message)
+Result<> FakeKube::set_unscheduled(const Pod &pod, const PodWait &wait)
 {
-    ScheduledCondition wanted{"False", reason, condition_message(message)};
-    if (pod.scheduled == wanted)
+    ScheduledCondition wanted{"False", wait.reason,
+                              condition_message(wait.message)};
+    if (pod.scheduled == wanted && pod.nominated_node == wait.node)
         return {};
-    return act({"set_unscheduled", pod.key, reason}, pod,
+    return act({"set_unscheduled", pod.key, wait.reason}, pod,
                [&](Pod &there) -> Result<> {
                    if (!pod.resource_version.empty() &&
                        there.resource_version != pod.resource_version)
                        return fail(Code::conflict, "it has changed");
                    there.scheduled = wanted;
+                   there.nominated_node = wait.node;
                    return {};
                });
 }

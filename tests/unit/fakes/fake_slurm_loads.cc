@@ -2,6 +2,7 @@
 #include "tests/unit/fakes/fake_slurm.h"
 
 #include "common/slurm/het_job.h"
+#include "common/slurm/queue_wants.h"
 
 #include <tuple>
 
@@ -111,10 +112,21 @@ Result<std::vector<Job>> FakeSlurm::load_all()
 {
     if (auto said = enter("load_all"); !said)
         return std::unexpected(said.error());
+    QueueWants wants;
+    auto queued = [](const Job &job) {
+        return QueuedJob{job.partition, job.priority, job.reason};
+    };
+    for (const auto &[id, record] : jobs_)
+        if (record.job.state == JobState::pending)
+            wants.add(queued(record.job));
     std::vector<JobRecord> all;
     for (const auto &[id, record] : jobs_)
-        if (is_ours(record))
+        if (is_ours(record)) {
             all.push_back(listed_in_short(record));
+            Job &job = all.back().job;
+            job.wants_nodes =
+                job.state == JobState::pending && wants.has(queued(job));
+        }
     return join_components(std::move(all));
 }
 
@@ -174,8 +186,16 @@ Result<std::vector<NodeUse>> FakeSlurm::load_uses()
         return std::unexpected(said.error());
     std::vector<NodeUse> uses;
     for (const auto &[id, record] : jobs_)
-        if (!is_ended(record.job.state))
+        if (!is_ended(record.job.state)) {
             uses.push_back(use_of(record));
+        } else if (auto named = named_.find(record.job.ref);
+                   named != named_.end()) {
+            NodeUse use;
+            use.job = record.job.ref;
+            use.over = true;
+            use.named = {named->second};
+            uses.push_back(std::move(use));
+        }
     uses.insert(uses.end(), others.begin(), others.end());
     return uses;
 }

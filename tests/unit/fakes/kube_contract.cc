@@ -88,7 +88,7 @@ void a_waiting_pod_tells_its_reason(Kube &kube, PodFactory &pods)
     Pod pod = pods.make("waits");
     std::string words = "Slurm job 812 \xff pending: " + std::string(3000, 'x');
 
-    auto said = kube.set_unscheduled(pod, "Unschedulable", words);
+    auto said = kube.set_unscheduled(pod, {"Unschedulable", words});
     REQUIRE_MESSAGE(said.has_value(), said.error().message);
 
     Pod waits = read(kube, pod);
@@ -98,16 +98,17 @@ void a_waiting_pod_tells_its_reason(Kube &kube, PodFactory &pods)
     CHECK(waits.scheduled.message.size() == 1024);
 
     // The same again is no write.
-    CHECK(kube.set_unscheduled(waits, "Unschedulable", words).has_value());
+    CHECK(kube.set_unscheduled(waits, {"Unschedulable", words}).has_value());
     CHECK(read(kube, pod).resource_version == waits.resource_version);
 
-    CHECK(kube.set_unscheduled(waits, "Unschedulable", "other").has_value());
+    CHECK(kube.set_unscheduled(waits, {"Unschedulable", "other"}).has_value());
     CHECK(read(kube, pod).scheduled.message == "other");
     // It may have been bound since.
-    check_code(kube.set_unscheduled(waits, "R", "stale"), Code::conflict);
-    check_code(kube.set_unscheduled(other_uid(pod), "R", "m"), Code::conflict);
+    check_code(kube.set_unscheduled(waits, {"R", "stale"}), Code::conflict);
+    check_code(kube.set_unscheduled(other_uid(pod), {"R", "m"}),
+               Code::conflict);
     pod.key.name = "missing";
-    check_code(kube.set_unscheduled(pod, "R", "m"), Code::not_found);
+    check_code(kube.set_unscheduled(pod, {"R", "m"}), Code::not_found);
 }
 
 void an_unbound_pod_fails(Kube &kube, PodFactory &pods)

@@ -414,6 +414,69 @@ TEST_CASE("why a Pod waits stands on it, and is written when that is another")
     CHECK(world.kube.count("set_unscheduled") == 2);
 }
 
+TEST_CASE("the first reason comes within seconds, later ones by ReasonInterval")
+{
+    World world;
+    world.conf.reason_interval = seconds(600);
+    world.start_agent();
+    fill_cluster(world);
+    world.pass(seconds(60));
+    world.create(large_pod("web"));
+    const JobId job = world.slurm.jobs().rbegin()->first;
+
+    world.pass(seconds(10));
+    CHECK(world.said_on("web").ends_with("is waiting: Resources."));
+
+    world.slurm.hold(job);
+    world.slurm.set_reason(job, "JobHeldUser");
+    world.pass(seconds(60));
+    CHECK(world.said_on("web").ends_with("is waiting: Resources."));
+}
+
+TEST_CASE("a Pod behind one that waits for resources is Unschedulable, too")
+{
+    World world;
+    world.conf.reason_interval = seconds(5);
+    world.start_agent();
+    fill_cluster(world);
+    world.create(large_pod("first"));
+    const JobId first = world.slurm.jobs().rbegin()->first;
+    world.create(large_pod("second"));
+    const JobId second = world.slurm.jobs().rbegin()->first;
+    world.slurm.set_reason(second, "Priority");
+    world.pass(seconds(8));
+    CHECK(world.pod("first")->scheduled.reason == "Unschedulable");
+    CHECK(world.pod("second")->scheduled.reason == "Unschedulable");
+
+    world.slurm.hold(first);
+    world.slurm.set_reason(first, "JobHeldUser");
+    world.pass(seconds(8));
+    CHECK(world.pod("first")->scheduled.reason == "JobHeldUser");
+}
+
+TEST_CASE("a Pod that begins to wait for nodes says so, though in the same words")
+{
+    World world;
+    world.conf.reason_interval = seconds(5);
+    world.start_agent();
+    fill_cluster(world);
+    world.create(large_pod("web"));
+    const JobId job = world.slurm.jobs().rbegin()->first;
+    world.slurm.hold(job); // its reasons are the test's
+    world.slurm.set_reason(job, "Priority");
+    world.pass(seconds(8));
+    CHECK(world.pod("web")->scheduled.reason == "Priority");
+
+    world.slurm.set_reason(job, "Resources");
+    world.pass(seconds(8));
+    CHECK(world.pod("web")->scheduled.reason == "Unschedulable");
+    CHECK(world.kube.count("set_unscheduled") == 2);
+
+    world.slurm.set_reason(job, "Priority");
+    world.pass(seconds(8));
+    CHECK(world.kube.count("set_unscheduled") == 2);
+}
+
 TEST_CASE("a condition that could not be written is written later")
 {
     World world;

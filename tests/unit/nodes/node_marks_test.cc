@@ -193,3 +193,33 @@ TEST_CASE("maintenance ahead is said on the Node, the first of several")
     CHECK(patched(node, plan_marks(node, SlurmNode{}, "", cordons))
               .annotations.empty());
 }
+
+TEST_CASE("an autoscaler keeps a Node while jobs have it, and not longer")
+{
+    const MarkPolicy none{false, false};
+    const std::string karpenter = "karpenter.sh/do-not-disrupt";
+    const std::string other =
+        "cluster-autoscaler.kubernetes.io/scale-down-disabled";
+    Node node = make_node("n1");
+    CHECK(plan_marks(node, SlurmNode{}, "", none, false).empty());
+    CHECK(plan_marks(node, SlurmNode{}, "", none).empty());
+
+    node = patched(node, plan_marks(node, SlurmNode{}, "", none, true));
+    CHECK(node.annotation(karpenter) == "true");
+    CHECK(node.annotation(other) == "true");
+    CHECK(plan_marks(node, SlurmNode{}, "", none, true).empty());
+
+    node = patched(node, plan_marks(node, SlurmNode{}, "", none, false));
+    CHECK(node.annotations.empty());
+
+    // What an administrator has written stays.
+    node.annotations[karpenter] = "true";
+    node = patched(node, plan_marks(node, SlurmNode{}, "", none, true));
+    CHECK(node.annotation(other) == "true");
+    node = patched(node, plan_marks(node, SlurmNode{}, "", none, false));
+    CHECK(node.annotations == TextMap{{karpenter, "true"}});
+
+    node = patched(node, plan_marks(node, SlurmNode{}, "", none, true));
+    node = patched(node, plan_unmark(node)); // it is no Slurm node any more
+    CHECK(node.annotations == TextMap{{karpenter, "true"}});
+}

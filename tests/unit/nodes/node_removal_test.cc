@@ -57,6 +57,9 @@ TEST_CASE("where nobody waits every node may go that nobody names")
     Names all = {"n1", "n2", "n3", "unknown"};
     CHECK(removable(all, known, {}, {}) == Names{"n1", "n2", "n3"});
     CHECK(removable(all, known, {naming("n2")}, {}) == Names{"n1", "n3"});
+    NodeUse over = naming("n2");
+    over.over = true;
+    CHECK(removable(all, known, {over}, {}) == Names{"n1", "n2", "n3"});
     CHECK(removable(all, known, {}, {{"r", {"n1", "n3"}, false, {}, {}}}) ==
           Names{"n2"});
 }

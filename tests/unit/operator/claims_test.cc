@@ -119,6 +119,32 @@ TEST_CASE("whenDeleted Delete makes the NodeSet the owner, and Retain no more")
           "");
 }
 
+TEST_CASE("no Pod is made while its claim is being deleted, and one that waits "
+          "for it goes")
+{
+    NodeSet set = with_template(2);
+    Claim leaves = claim(0);
+    leaves.meta.deleting = true;
+    CHECK(whats(steps_of(set, with_claims_of(set, {}, {leaves}))) ==
+          "create PersistentVolumeClaim data-w-1; create Pod w-1");
+
+    Worker waits = worker(0);
+    waits.node.clear();
+    auto steps = steps_of(
+        set, with_claims_of(set, {waits, worker(1)}, {leaves, claim(1)}));
+    CHECK(whats(steps) == "delete Pod w-0");
+    CHECK(json(steps[0].body).text("preconditions/uid") == waits.meta.uid);
+    CHECK(steps[0].told->note ==
+          "Deleted Pod w-0: it waits for PersistentVolumeClaim data-w-0, which "
+          "is being deleted");
+
+    // One that runs has the volume, and keeps it.
+    Worker runs = worker(0);
+    runs.node = "n1";
+    CHECK(whats(steps_of(set, with_claims_of(set, {runs, worker(1)},
+                                             {leaves, claim(1)}))) == "");
+}
+
 TEST_CASE("templates of which no claim can be made are refused in words")
 {
     for (const char *wrong :

@@ -169,7 +169,7 @@ TEST_CASE("a reason that goes to and fro while the queue moves is said once")
     world.create("first");
     world.create("web");
     world.slurm.hold(2); // its reasons are the test's
-    for (const char *reason : {"Priority", "Resources", "None", "Priority"}) {
+    for (const char *reason : {"Resources", "Priority", "None", "Priority"}) {
         world.slurm.set_reason(2, reason);
         world.slurm.set_expected_start(2, world.slurm.expected_start(2) + 60);
         world.pass(seconds(12));

@@ -661,6 +661,17 @@ TEST_CASE("workers: a record stays that somebody has drained, that has a job, "
         bed.slurm.name_node(*made, "w-0");
         stays_for_ever = true;
     }
+    SUBCASE("named by a job that has just ended")
+    {
+        JobDescription job;
+        job.features = "w";
+        job.tag.uid = "u9";
+        auto made = bed.slurm.submit(job);
+        REQUIRE(made.has_value());
+        bed.slurm.name_node(*made, "w-0");
+        REQUIRE(bed.slurm.cancel(*made).has_value());
+        stays_for_ever = true; // as long as slurmctld remembers it
+    }
     SUBCASE("to come back")
     {
         pod.for_good = false;

@@ -64,6 +64,19 @@ TEST_CASE("reasons that a moving queue changes are of one class")
           reason_class("ReqNodeNotAvail, UnavailableNodes:kn2"));
 }
 
+TEST_CASE("some reasons say that more nodes would help")
+{
+    for (const char *reason :
+         {"Resources", "ReqNodeNotAvail, UnavailableNodes:kn1", "NodeDown",
+          "PartitionConfig"})
+        CHECK(wants_nodes(reason));
+    for (const char *reason :
+         {"", "None", "Priority", "JobHeldUser", "BeginTime", "Dependency",
+          "BadConstraints", "Licenses", "AssocGrpCpuLimit",
+          "QOSMaxJobsPerUserLimit", "Reservation", "PartitionDown"})
+        CHECK_FALSE(wants_nodes(reason));
+}
+
 TEST_CASE("whoever is held, or waits for a time or for others, wishes to wait")
 {
     for (const char *reason :

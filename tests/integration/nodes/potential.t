@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Nodes that an autoscaler may make: Slurm has them before they exist, Pods that
+fit only there wait in its queue and are Unschedulable, as those that would not
+start on any Node are not, and the Node that comes takes the Pod."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
+import agent_conf
+import bed
+import node_moves as nodes
+from tap import case, check, equal, never, run, wait_for
+
+POOL = "pool.example.com/name"
+LINES = (f"NodePool=pot Nodes=2 CPUs=20 RealMemory=20000 Labels={POOL}=pot "
+         "Partitions=kwok\nResizeDelay=2\n")
+NODE = "bought-1"
+
+
+def with_pool(text):
+    kept = [line for line in text.splitlines()
+            if not line.startswith("ResizeDelay")]
+    return "\n".join(kept) + "\n" + LINES
+
+
+def state(name):
+    """Of a node in Slurm; None if there is none."""
+    return (nodes.in_slurm(name) or {}).get("state")
+
+
+def reason(name):
+    return bed.condition(name).get("reason")
+
+
+def wait_reason(name, wanted):
+    wait_for(f"Pod {name} to be {wanted}", lambda: reason(name) == wanted, 20)
+
+
+def fresh():
+    bed.clean()
+    nodes.delete(NODE)
+
+
+def after_each():
+    nodes.delete(NODE)
+    bed.clean()
+    bed.nothing_left()
+
+
+@case
+def shown_before_they_exist():
+    """sinfo shows the Nodes that may come; a Pod that fits only there has a job,
+    waits and is Unschedulable; the Node that comes takes it"""
+    for name in ("pot-1", "pot-2"):
+        wait_for(f"node {name}", lambda: "DOWN" in (state(name) or []), 20)
+    check("pot-[1-2]" in bed.run("sinfo", "-h", "-t", "down", "-o", "%N"),
+          "sinfo shows them")
+    check("no Node yet" in bed.run("sinfo", "-R", "-h", "-o", "%E %N"),
+          "with the reason")
+
+    bed.create(bed.pod("wide", cpu="18", annotations={"sandbox/run": "1h"}))
+    bed.wait_job("wide", "PENDING")
+    wait_reason("wide", "Unschedulable")
+    bed.wait_words("wide", "ReqNodeNotAvail")
+    never("it starts where no Node is", lambda: bed.node_of("wide"), 5)
+
+    nodes.make(NODE, cpus=20, **{POOL: "pot"})
+    equal(bed.land("wide"), NODE, "its Node")
+    marks = bed.get("wide")["metadata"]["annotations"]
+    equal(marks.get("karpenter.sh/do-not-disrupt"), "true", "for Karpenter")
+    equal(marks.get("cluster-autoscaler.kubernetes.io/safe-to-evict"), "false",
+          "for cluster-autoscaler")
+    wait_for("one potential node to go", lambda: state("pot-2") is None, 30)
+    check("DOWN" in state("pot-1"), "the other stays")
+
+    bed.end("wide")
+    bed.wait_ended("wide", "COMPLETED", "0:0")
+    nodes.delete(NODE)
+    wait_for("it to be a potential node again",
+             lambda: "DOWN" in (state("pot-2") or []), 60)
+
+
+@case
+def more_than_any_could_hold():
+    """a Pod that neither a Node nor the pool could hold is told so, and has no
+    job; sbatch refuses the same"""
+    bed.create(bed.pod("huge", cpu="40"))
+    bed.wait_words("huge", "No node is large enough", "cpu=40", "with cpu=20")
+    never("a job", lambda: bed.job_of("huge"), 5)
+    said = bed.run("sbatch", "--external", "-p", "kwok", "-n", "40", "-N", "1",
+                   user="slurm", check=False)
+    check("node configuration is not available" in said, said)
+    said = bed.run("sbatch", "--external", "-p", "kwok", "-n", "18", "-N", "1",
+                   user="slurm")
+    check("Submitted" in said, said)
+    bed.run("scancel", said.split()[-1])
+
+
+@case
+def what_would_not_start():
+    """Pods whose jobs are held, depend on others or begin later are not
+    Unschedulable, although no Node has room for them"""
+    asked = {"held": {"slurmk8s/priority": "0"},
+             "later": {"slurmk8s/begin": "now+1hour"}}
+    bed.create(bed.pod("first", cpu="18"))
+    bed.wait_job("first", "PENDING")
+    job = bed.job_of("first")["job_id"]
+    asked["depends"] = {"slurmk8s/dependency": f"afterok:{job}"}
+    for name, wish in asked.items():
+        bed.create(bed.pod(name, cpu="18", annotations=wish))
+    wait_reason("first", "Unschedulable")
+    wait_for("Pod held to say so",
+             lambda: (reason("held") or "").startswith("JobHeld"), 20)
+    wait_reason("later", "BeginTime")
+    wait_reason("depends", "Dependency")
+    bed.create(bed.pod("behind", cpu="18"))
+    wait_reason("behind", "Unschedulable")
+
+
+@case
+def resumed_by_hand():
+    """a potential node that somebody resumes starts no Pod, and is DOWN again"""
+    bed.create(bed.pod("wide", cpu="18"))
+    bed.wait_job("wide", "PENDING")
+    bed.run("scontrol", "update", "NodeName=pot-1", "State=RESUME")
+    wait_for("it to be DOWN again", lambda: "DOWN" in state("pot-1"), 20)
+    wait_reason("wide", "Unschedulable")
+    never("it is bound", lambda: bed.node_of("wide"), 5)
+
+
+agent_conf.edit(with_pool, lambda: wait_for(
+    "potential nodes to be gone", lambda: state("pot-1") is None, 90))
+run(before_each=fresh, after_each=after_each, after_failure=bed.last_words)
