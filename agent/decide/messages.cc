@@ -26,7 +26,7 @@ std::string scheduled_reason(const Gang &gang)
     if (gang.placement.no_node || (job && job->wants_nodes))
         return names::unschedulable;
     if (!job || job->state != JobState::pending)
-        return "NoSlurmJob";
+        return no_job_reason;
     return job->reason.empty() ? "None" : job->reason;
 }
 

@@ -19,6 +19,7 @@ namespace bridge {
 // "Dependency"; "Allocated" once the job has nodes; "NoSlurmJob" if there is
 // none.
 std::string scheduled_reason(const Gang &gang);
+inline constexpr char no_job_reason[] = "NoSlurmJob";
 
 // "Slurm job 812 is waiting: Priority."
 std::string waiting_message(const Job &job);

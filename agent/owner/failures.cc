@@ -133,7 +133,7 @@ Clock::duration Failures::submit_failed(GangEntry &entry,
     if (is_size_error(error.message))
         to_.voice.say_unschedulable(entry, words);
     else
-        to_.voice.say(entry, words);
+        to_.voice.say_refused(entry, words);
     return pause;
 }
 

@@ -19,7 +19,7 @@ void Steps::take(GangEntry &entry, const OwnerStep &step)
                 to_.voice.say(entry, wait.reason);
         },
         [&](const Refuse &refuse) {
-            to_.voice.say(entry, submit_refused_message(refuse.reason));
+            to_.voice.say_refused(entry, submit_refused_message(refuse.reason));
         },
         [&](const Start &) {
             to_.gang_jobs.start(gang);

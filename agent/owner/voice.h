@@ -31,6 +31,12 @@ class Voice {
     {
         say(entry, scheduled_reason(entry.gang), message, more);
     }
+    // The same for a gang whose request is wrong or not allowed, which no node
+    // would help.
+    void say_refused(GangEntry &entry, const std::string &message)
+    {
+        say(entry, no_job_reason, message, {});
+    }
     // The same, with the reason that makes autoscalers buy nodes.
     void say_unschedulable(GangEntry &entry, const std::string &message)
     {

@@ -387,11 +387,19 @@ def forgotten():
     never("a node without its record", lambda: not has_record("w-7"), 8)
     equal(node("w-7")["reason"], "bad fan", "the reason")
     bed.run("scontrol", "delete", "NodeName=w-7", user="slurm")
+    set_partition(*NODES)
 
 
 def come(name):
+    """A node that no job has named yet, in the partition."""
     register(name, make_pod(name))
     wait_condition(name, REGISTERED, "True")
+    set_partition(*NODES, name)
+
+
+def set_partition(*names):
+    bed.run("scontrol", "update", f"PartitionName={PARTITION}",
+            f"Nodes={','.join(names)}", user="slurm")
 
 
 def submit_held(name):
@@ -412,6 +420,7 @@ def forgotten_later():
     check(has_record("w-8"), "the record has gone by itself")
     bed.ctl("start", "slurmk8sd")
     wait_for("the record to go", lambda: not has_record("w-8"), 30)
+    set_partition(*NODES)
 
 
 @case

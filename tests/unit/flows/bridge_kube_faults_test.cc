@@ -38,12 +38,15 @@ TEST_CASE("a binding that fails is made again")
         World world;
         world.start_agent();
         world.kube.fail_next("bind", code);
+        bool denied = code == Code::denied; // it is asked twice: act/bind.h
+        if (denied)
+            world.kube.fail_next("bind", code);
 
         world.create("web");
         CHECK(world.node_of("web") == "");
         world.pass(seconds(10));
 
-        CHECK(world.kube.count("bind") == 2);
+        CHECK(world.kube.count("bind") == (denied ? 3 : 2));
         CHECK(world.node_of("web") != "");
         CHECK(world.only_job().job.state == JobState::running);
     }
@@ -261,7 +264,8 @@ TEST_CASE("a binding that failed takes no place")
 {
     World world;
     two_wait_beside_a_slow_stopper(world);
-    world.kube.fail_next("bind", Code::denied);
+    for (int asked = 0; asked < 2; asked++) // act/bind.h
+        world.kube.fail_next("bind", Code::denied);
 
     allocate_both(world);
     world.pass(seconds(3)); // and "one" is not tried again yet
