@@ -28,14 +28,15 @@ def why_not_built(release):
     return built(release)[1]
 
 
-def up(release, *options):
-    """From now on os.environ is that of the sandbox $SANDBOX-RELEASE. It goes
-    down at the end of the program, unless somebody had it up before."""
+def up(release, *options, name=None):
+    """From now on os.environ is that of the sandbox $SANDBOX-RELEASE, or of
+    $SANDBOX-NAME. It goes down at the end of the program, unless somebody had it up
+    before."""
     base = pathlib.Path(os.environ["SANDBOX"])
     port = base / "port"
     port = int(port.read_text() if port.exists() else
                os.environ.get("SANDBOX_PORT", "22000"))
-    os.environ["SANDBOX"] = f"{base}-{release}"
+    os.environ["SANDBOX"] = f"{base}-{name or release}"
     os.environ["SANDBOX_PORT"] = str(port + PORTS)
     if subprocess.run([HERE / "ctl", "status"], stdout=subprocess.DEVNULL,
                       stderr=subprocess.DEVNULL).returncode != 0:

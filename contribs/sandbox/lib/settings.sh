@@ -30,6 +30,8 @@ PORT_SLURMD=$((SANDBOX_PORT + 7))
 PORT_AGENT=$((SANDBOX_PORT + 8))
 PORT_COREDNS=$((SANDBOX_PORT + 9))                           # whether it serves: names are on port 53 of the bridge
 PORT_DATABASE=$((SANDBOX_PORT + 10))                         # MariaDB for Pods, on the bridge
+PORT_KARPENTER=$((SANDBOX_PORT + 11))                         # metrics
+PORT_KARPENTER_HEALTH=$((SANDBOX_PORT + 12))                  # both on all addresses: it knows no other way
 PORT_SLURMD_KWOK=$((SANDBOX_PORT + 14))
 PORT_SLURMD_HYBRID=$((SANDBOX_PORT + 15))
 # what is left up to +15 is for daemons still to come, +16 … +31 for tests
@@ -70,16 +72,17 @@ PKI=$SANDBOX/pki
 BIN=$SANDBOX/bin
 ADMIN_CONF=$SANDBOX/admin.conf
 API=https://127.0.0.1:$PORT_APISERVER
-KUBE_BIN=$SANDBOX/kubernetes                                  # these six are links into the cache
+KUBE_BIN=$SANDBOX/kubernetes                                  # these seven are links into the cache
 KWOK=$SANDBOX/kwok
 IMAGES=$SANDBOX/images
 COREDNS=$SANDBOX/coredns                                      # only where there was DNS
 KUBE_PROXY=$SANDBOX/kube-proxy                                # these two only with --operator
 NFTABLES=$SANDBOX/nftables
+KARPENTER=$SANDBOX/karpenter                                  # only with --karpenter
 
 # What `up` was asked for last; options that are not given keep their value.
 NODES=4 CPUS=16 MEMORY=64000 GPUS=0 REAL_NODE_WANTED=yes REAL_NODE2_WANTED=no HYBRID_WANTED=no KUBE_SCHEDULER_WANTED=no BACKUP_WANTED=no
-DNS_WANTED=yes PACKAGES_WANTED=no OPERATOR_WANTED=no
+DNS_WANTED=yes PACKAGES_WANTED=no OPERATOR_WANTED=no KARPENTER_WANTED=no
 KUBERNETES=1.36
 # shellcheck source=/dev/null
 [[ ! -s $SANDBOX/options ]] || . "$SANDBOX/options"
