@@ -13,6 +13,7 @@ PARTITION = "karpenter"
 CPUS = 8  # of a node
 POOL = "default"
 OF_POOL = "karpenter.sh/nodepool"
+NO_NODE = "slurmk8sd: no Node yet"
 DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 
 _CLAIMS = "/apis/karpenter.sh/v1/nodeclaims"
@@ -74,7 +75,19 @@ def node(name):
 
 
 def slurm_nodes():
-    """The nodes of the partition in Slurm, by name, as scontrol's JSON has them."""
+    """The nodes of the partition in Slurm that have a Node, by name, as scontrol's
+    JSON has them."""
+    return {name: n for name, n in _all_slurm_nodes().items()
+            if not n["reason"].startswith(NO_NODE)}
+
+
+def potential_nodes():
+    """The names of those that stand for Nodes which may come."""
+    return sorted(name for name, n in _all_slurm_nodes().items()
+                  if n["reason"].startswith(NO_NODE) and "DOWN" in n["state"])
+
+
+def _all_slurm_nodes():
     listing = json.loads(bed.run("scontrol", "show", "nodes", "--json"))["nodes"]
     return {n["name"]: n for n in listing if PARTITION in n["features"]}
 

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Nodes that are bought for Slurm's queue, and go when they are empty: the real
 Karpenter with its provider for kwok, in a sandbox of its own beside $SANDBOX. Its
-one other node is full, so that Karpenter cannot count on that."""
+one other node is full, so that Karpenter cannot count on that. QUIET in the
+environment says for how many seconds jobs that would not start must buy nothing
+(300)."""
 import os
 import pathlib
 import sys
@@ -16,8 +18,10 @@ from tap import skip_all
 missing = sandbox_cache.built("cache_karpenter")[1]
 if missing:
     skip_all("Karpenter cannot be built here: " + missing)
-# Slurm keeps a node for this long after its Node.
-os.environ["SANDBOX_K8S_CONF_EXTRA"] = "ResizeDelay=2"
+# Slurm keeps a node for this long after its Node. The pool is Karpenter's.
+os.environ["SANDBOX_K8S_CONF_EXTRA"] = (
+    "ResizeDelay=2\nNodePool=default Nodes=30 CPUs=8 RealMemory=32768 "
+    "Partitions=karpenter")
 beside.up("1.36", "--nodes", "1", "--cpus", "2", "--memory", "4000",
           "--no-real-node", "--karpenter", name="karpenter")
 
@@ -27,6 +31,8 @@ from karpenter import CPUS, DO_NOT_DISRUPT, Purchases
 from tap import case, check, equal, never, run, wait_for
 
 EACH = 2  # CPUs of a Pod
+POOL_NODES = 30
+QUIET = int(os.environ.get("QUIET", "300"))
 
 
 def fresh():
@@ -76,6 +82,87 @@ def buys():
 
 
 @case
+def buys_for_many():
+    """sinfo shows 30 nodes before there is one; 100 lone Pods buy the 25 that Slurm
+    needs for them, one more at most"""
+    wait_for("all potential nodes", lambda:
+             len(karpenter.potential_nodes()) == POOL_NODES)
+    bought = Purchases()
+    names = waiting(100)
+    running(names, 300)
+    wanted = 100 * EACH // CPUS
+    count = karpenter.settled("the number of NodeClaims", bought.count)
+    print(f"# 100 Pods bought {count} nodes", flush=True)
+    check(wanted <= count <= wanted + 1, f"{count} nodes were bought, not {wanted}")
+    wait_for("the potential nodes that are left", lambda:
+             len(karpenter.potential_nodes()) == POOL_NODES - count)
+
+
+def member(number, size):
+    body = karpenter.pod(f"g{number}", cpu="4",
+                         annotations={"slurmk8s/gang-size": str(size)})
+    body["metadata"]["labels"] = {"slurmk8s/gang": "g"}
+    bed.create(body)
+
+
+@case
+def gang():
+    """a gang buys nothing while a Pod of it is missing, then the nodes of all"""
+    size = 8
+    bought = Purchases()
+    for number in range(size - 1):
+        member(number, size)
+    never("a purchase", bought.count, 25)
+    member(size - 1, size)
+    running([f"g{number}" for number in range(size)], 120)
+    count = karpenter.settled("the number of NodeClaims", bought.count)
+    check(size * 4 // CPUS <= count <= size * 4 // CPUS + 1,
+          f"{count} nodes were bought")
+
+
+@case
+def would_not_start():
+    """jobs that are held, depend on others or begin later buy nothing for QUIET
+    seconds; a job that the pool could never hold is refused with a sentence, and
+    buys nothing"""
+    bought = Purchases()
+    first = bed.job_of("full")["job_id"]
+    for name, wish in (("held", {"slurmk8s/priority": "0"}),
+                       ("later", {"slurmk8s/begin": "now+1hour"}),
+                       ("depends", {"slurmk8s/dependency": f"afterok:{first}"})):
+        bed.create(karpenter.pod(name, annotations=wish))
+    bed.create(karpenter.pod("huge", cpu="12"))
+    bed.wait_words("huge", "No node is large enough", "cpu=12", "with cpu=8")
+    for name in ("held", "later", "depends"):
+        bed.wait_job(name, "PENDING")
+    never("a purchase", bought.count, QUIET)
+
+
+@case
+def without_pods():
+    """a node with a job that has no Pod stays while the job runs, and goes when it
+    has ended; the mark is gone 5 s after the job, by NodeInterval"""
+    name = waiting(1)[0]
+    node = running([name])[name]
+    job = int(bed.run("sbatch", "--parsable", "--external", "--ntasks=1",
+                      f"--partition={karpenter.PARTITION}", "--time=60",
+                      user="slurm").strip().splitlines()[-1])
+    wait_for(f"job {job} to run", lambda:
+             "RUNNING" in bed.jobs()[job]["job_state"])
+    equal(bed.jobs()[job]["nodes"], node, "its node")
+
+    def marks():
+        found = karpenter.node(node)["metadata"].get("annotations", {})
+        return found.get(DO_NOT_DISRUPT)
+    wait_for("the mark", lambda: marks() == "true", 10)
+    bed.end(name)
+    never("its node goes", lambda: not karpenter.node(node), 60)
+    bed.run("scancel", str(job))
+    wait_for("the mark to go", lambda: not marks(), 10)
+    karpenter.wait_none()
+
+
+@case
 def goes():
     """a node goes when its Pods have ended, out of Slurm as well; one with a Pod
     stays"""
@@ -105,17 +192,21 @@ def late():
 
 @case
 def protected():
-    """a node with a Pod that must not be disrupted stays when it is underutilised"""
+    """a node with a Pod that Slurm has bound stays when it is underutilised: the
+    binding has marked the Pod"""
     karpenter.pool(consolidate_after="Never")
     names = waiting(4)
     other = running(names)[names[0]]
-    bed.create(karpenter.pod("kept", annotations={DO_NOT_DISRUPT: "true"}))
+    bed.create(karpenter.pod("kept"))
     node = running(["kept"])["kept"]
     check(node != other, "one node has all Pods")
-    bed.end(*names[:2])
+    bed.end(*names)
     karpenter.pool(consolidate_after="0s", policy="WhenEmptyOrUnderutilized")
     wait_for("the other node to go", lambda: names_of(karpenter.nodes()) == [node], 90)
+    never("its node goes", lambda: names_of(karpenter.nodes()) != [node], 45)
     check(bed.phase_is("kept", "Running"), "the Pod does not run on")
+    equal(bed.get("kept")["metadata"]["annotations"].get(DO_NOT_DISRUPT), "true",
+          "the mark of the binding")
 
 
 @case
