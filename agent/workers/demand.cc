@@ -21,7 +21,7 @@ std::uint64_t count_of(const GresCounts &counts, const std::string &kind)
     return found == counts.end() ? 0 : found->second;
 }
 
-bool covers(const NodeSize &has, const NodeShare &needs)
+bool covers(const WorkerSize &has, const NodeShare &needs)
 {
     return needs.cpus <= has.cpus && needs.memory.value <= has.memory.value &&
            std::ranges::all_of(needs.gres, [&](const auto &one) {
@@ -29,7 +29,7 @@ bool covers(const NodeSize &has, const NodeShare &needs)
            });
 }
 
-void take(NodeSize &from, const NodeShare &share)
+void take(WorkerSize &from, const NodeShare &share)
 {
     from.cpus -= share.cpus;
     from.memory.value -= share.memory.value;
@@ -39,7 +39,7 @@ void take(NodeSize &from, const NodeShare &share)
 
 // How many nodes the job needs at least; nothing: no number suffices.
 std::optional<std::uint64_t> nodes_needed(const WaitingJob &job,
-                                          const NodeSize &size)
+                                          const WorkerSize &size)
 {
     std::uint64_t usable = size.cpus;
     if (job.memory_per_cpu.value != 0)
@@ -73,7 +73,7 @@ struct Filled {
     std::uint32_t room = 0;   // how many more nodes it may use
     std::uint32_t demand = 0; // how many it uses
     std::uint32_t named = 0;  // so many workers must there be in any case
-    std::vector<NodeSize> open = {}; // what is left of those that jobs share
+    std::vector<WorkerSize> open = {}; // what is left of those that jobs share
 
     std::uint32_t use(std::uint32_t nodes)
     {
@@ -85,7 +85,7 @@ struct Filled {
 
     bool pack(const NodeShare &share)
     {
-        for (NodeSize &node : open)
+        for (WorkerSize &node : open)
             if (covers(node, share)) {
                 take(node, share);
                 return true;
@@ -184,7 +184,7 @@ std::uint32_t wished(const Filled &filled)
 
 } // namespace
 
-std::optional<JobShare> share_of(const WaitingJob &job, const NodeSize &size)
+std::optional<JobShare> share_of(const WaitingJob &job, const WorkerSize &size)
 {
     auto nodes = nodes_needed(job, size);
     if (!nodes || *nodes > most_autoscaled ||

@@ -30,7 +30,7 @@
 namespace bridge {
 
 // What a node of a set has for jobs.
-struct NodeSize {
+struct WorkerSize {
     std::uint32_t cpus = 0;
     MebiBytes memory;
     GresCounts gres;
@@ -51,11 +51,11 @@ struct JobShare {
 };
 
 // What a job needs of nodes of this size; nothing: it cannot run there.
-std::optional<JobShare> share_of(const WaitingJob &job, const NodeSize &size);
+std::optional<JobShare> share_of(const WaitingJob &job, const WorkerSize &size);
 
 struct SetFacts {
     const WorkerSet *set = nullptr;   // which follows the queue
-    std::optional<NodeSize> size;     // nothing: slurmctld has no node of it
+    std::optional<WorkerSize> size;   // nothing: slurmctld has no node of it
     std::set<std::string> partitions; // with nodes of it
     std::uint32_t busy = 0;           // workers with jobs
     std::uint32_t blocked = 0;        // that nobody can use

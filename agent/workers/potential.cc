@@ -31,6 +31,15 @@ std::string extra_of(const PotentialWorkers &workers)
         .dump();
 }
 
+// Made with other parameters, or half made; or that of a worker that has gone,
+// as slurmctld finds it again after a crash.
+bool is_outdated(const SlurmNode &record, const std::string &extra)
+{
+    if (is_never_started(record))
+        return record.extra != extra;
+    return gone_for_good(record).has_value();
+}
+
 using Records = std::map<std::string_view, const SlurmNode *>;
 
 void plan_set(const WorkerSet &set, const Records &records,
@@ -44,8 +53,8 @@ void plan_set(const WorkerSet &set, const Records &records,
         if (there == records.end()) {
             if (missing.size() < most_potential_nodes)
                 missing.push_back(std::move(name));
-        } else if (is_never_started(*there->second) && !taken.contains(name) &&
-                   there->second->extra != extra) {
+        } else if (!taken.contains(name) &&
+                   is_outdated(*there->second, extra)) {
             plan.remove.push_back(std::move(name));
         }
     }

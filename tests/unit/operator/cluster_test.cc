@@ -139,7 +139,11 @@ TEST_CASE("the rights of slurmk8sd are of its namespace, and few")
     CHECK(role.at("rules").dump() ==
           R"([{"apiGroups":[""],"resources":["pods"],"verbs":["get","list",)"
           R"("watch"]},{"apiGroups":[""],"resources":["pods/status"],)"
-          R"("verbs":["patch"]},{"apiGroups":["coordination.k8s.io"],)"
+          R"("verbs":["patch"]},{"apiGroups":["slinky.slurm.net"],)"
+          R"("resources":["nodesets"],"verbs":["get","list","watch"]},)"
+          R"({"apiGroups":["slinky.slurm.net"],)"
+          R"("resources":["nodesets/scale"],"verbs":["patch"]},)"
+          R"({"apiGroups":["coordination.k8s.io"],)"
           R"("resources":["leases"],"verbs":["get","update"],)"
           R"("resourceNames":["slurmk8sd"]},)"
           R"({"apiGroups":["coordination.k8s.io"],"resources":["leases"],)"

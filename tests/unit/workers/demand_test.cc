@@ -34,7 +34,7 @@ struct Bed {
             facts.push_back(
                 {.set = &set,
                  .size =
-                     NodeSize{4, MebiBytes{1000}, {{"gpu", 2}}, set.key.name},
+                     WorkerSize{4, MebiBytes{1000}, {{"gpu", 2}}, set.key.name},
                  .partitions = {set.key.name}});
     }
 

@@ -101,6 +101,18 @@ TEST_CASE("a record that is half made, or has other parameters, is made anew")
     CHECK(plan({node_set()}, {started}).remove.empty());
 }
 
+TEST_CASE("the record of a worker that has gone for good is made anew, also if "
+          "a crash of slurmctld brings it back")
+{
+    SlurmNode gone = record("w-0");
+    gone.address = "10.0.0.7";
+    gone.reason = "slurm-operator: Pod ns/w-0 is gone for good";
+    CHECK(plan({node_set()}, {gone}).remove == Names{"w-0"});
+    CHECK(plan({node_set()}, {gone}, {"w-0"}).remove.empty());
+    gone.reason = "slurm-operator: Pod ns/w-0 is gone"; // it comes back
+    CHECK(plan({node_set()}, {gone}).remove.empty());
+}
+
 TEST_CASE("records of a set that is gone, or has become smaller, go")
 {
     CHECK(plan({}, {record("w-0")}).remove == Names{"w-0"});
