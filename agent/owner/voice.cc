@@ -95,8 +95,8 @@ void Voice::say_pending_reason(GangEntry &entry)
     if (!gang.job || gang.job->state != JobState::pending || gang.stale ||
         !gang.placement.nowhere.empty() || gang.job->reason.empty())
         return;
-    // Of one class a reason is said again only if more nodes would help now, and
-    // would not before: the other way, the queue has moved for a moment.
+    // Of one class a reason is said again only if more nodes would help now,
+    // and would not before: the other way, the queue has moved for a moment.
     std::string reason = scheduled_reason(gang);
     auto says_it = [&](const std::string &message, const std::string &shown) {
         return has_reason_class_of(message, *gang.job) &&

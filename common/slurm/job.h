@@ -145,8 +145,8 @@ struct Job {
     std::uint32_t cpus = 0;                    // allocated, on all nodes
     std::vector<std::uint32_t> cpus_on;        // on each node; empty: not read
     std::uint32_t tasks = 1;                   // as requested
-    std::uint16_t cpus_per_task = 1; // as requested
-    MebiBytes memory_per_node;       // one of the two, as requested
+    std::uint16_t cpus_per_task = 1;           // as requested
+    MebiBytes memory_per_node;                 // one of the two, as requested
     MebiBytes memory_per_cpu;
     std::string partition; // while it is pending, there may be several
     // It was suspended before, and resumed.

@@ -174,7 +174,7 @@ std::vector<std::string_view> gres_of(const Desc &desc)
     return names;
 }
 
-bool has_gres(const NodeSize &size, std::string_view name)
+bool has_gres(const SlurmdSize &size, std::string_view name)
 {
     for (std::string_view rest = size.gres; !rest.empty();) {
         std::string_view one = next_part(rest, ',');
@@ -184,14 +184,14 @@ bool has_gres(const NodeSize &size, std::string_view name)
     return false;
 }
 
-bool has_feature(const NodeSize &size, std::string_view name)
+bool has_feature(const SlurmdSize &size, std::string_view name)
 {
     return std::ranges::contains(all_parts(size.features, ','), name);
 }
 
 // Tells whether a node of this size can be one of the job's. Only lists of
 // features that a node must have are understood.
-bool can_hold(const NodeSize &size, const Desc &desc)
+bool can_hold(const SlurmdSize &size, const Desc &desc)
 {
     if (size.cpus < least_cpus_of_node(desc) ||
         size.memory < least_memory_of_node(desc))

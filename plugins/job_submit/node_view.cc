@@ -85,7 +85,7 @@ NodeView view_of(const partition_info_msg_t &partitions,
                  const std::set<std::string> &refusing_qos)
 {
     NodeView view;
-    std::map<std::string, NodeSize> with_slurmd;
+    std::map<std::string, SlurmdSize> with_slurmd;
     for (std::uint32_t i = 0; i < nodes.record_count; i++) {
         const node_info_t &node = nodes.node_array[i];
         if (!node.name) // left by a deleted node

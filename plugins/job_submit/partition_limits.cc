@@ -34,9 +34,9 @@ std::uint64_t memory_limit(std::uint64_t limit)
 
 } // namespace
 
-NodeSize size_of(const node_info_t &node)
+SlurmdSize size_of(const node_info_t &node)
 {
-    NodeSize size;
+    SlurmdSize size;
     size.cpus = node.cpus_efctv ? node.cpus_efctv : node.cpus;
     size.memory = node.real_memory > node.mem_spec_limit
                       ? node.real_memory - node.mem_spec_limit

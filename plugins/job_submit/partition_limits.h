@@ -17,16 +17,16 @@ extern "C" {
 namespace bridge {
 
 // What a job can get on a node at most. Nodes of one kind are equal.
-struct NodeSize {
+struct SlurmdSize {
     std::uint32_t cpus = 0;
     std::uint64_t memory = 0; // MiB
     std::string features;     // separated by commas
     std::string gres;         // as Slurm prints it, "gpu:a100:2(S:0)"
 
-    auto operator<=>(const NodeSize &) const = default;
+    auto operator<=>(const SlurmdSize &) const = default;
 };
 
-NodeSize size_of(const node_info_t &node);
+SlurmdSize size_of(const node_info_t &node);
 
 struct PartitionLimits {
     bool up = false; // takes and starts jobs
@@ -49,7 +49,7 @@ struct PartitionLimits {
     // The QOS of the partition refuses jobs that are over its limits.
     bool qos_refuses = false;
     // The number of nodes with a slurmd of each size.
-    std::map<NodeSize, std::uint32_t> sizes{};
+    std::map<SlurmdSize, std::uint32_t> sizes{};
 };
 
 // Returns all but the sizes of nodes. refusing_qos: the names, in lower case,

@@ -454,7 +454,8 @@ TEST_CASE("a Pod behind one that waits for resources is Unschedulable, too")
     CHECK(world.pod("first")->scheduled.reason == "JobHeldUser");
 }
 
-TEST_CASE("a Pod that begins to wait for nodes says so, though in the same words")
+TEST_CASE(
+    "a Pod that begins to wait for nodes says so, though in the same words")
 {
     World world;
     world.conf.reason_interval = seconds(5);

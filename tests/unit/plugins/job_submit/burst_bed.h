@@ -28,7 +28,7 @@ inline char *text_of(const char *text)
     return const_cast<char *>(text); // job_desc_msg_t has no const
 }
 
-inline PartitionView open_partition(std::uint32_t nodes, NodeSize size)
+inline PartitionView open_partition(std::uint32_t nodes, SlurmdSize size)
 {
     PartitionView view;
     view.has_slurmd = nodes != 0;

@@ -23,10 +23,10 @@ TEST_CASE("a node offers what Slurm gives to jobs")
     node.mem_spec_limit = 1000;
     node.gres = text_of("gpu:2");
 
-    CHECK(size_of(node) == NodeSize{16, 32000, "", "gpu:2"});
+    CHECK(size_of(node) == SlurmdSize{16, 32000, "", "gpu:2"});
     node.cpus_efctv = 0; // not told
     node.mem_spec_limit = 40000;
-    CHECK(size_of(node) == NodeSize{18, 0, "", "gpu:2"});
+    CHECK(size_of(node) == SlurmdSize{18, 0, "", "gpu:2"});
 }
 
 TEST_CASE("a partition's limits are read, names in lower case")
