@@ -110,7 +110,8 @@ void Voice::say_pending_reason(GangEntry &entry)
     });
     if (on_pods) { // this agent said so before a restart
         entry.told = waiting_message(*gang.job);
-        entry.told_reason = gang.pods.front()->scheduled.reason;
+        entry.told_reason =
+            gang.pods.empty() ? reason : gang.pods.front()->scheduled.reason;
     } else
         say(entry, waiting_message(*gang.job),
             expected_start_message(*gang.job));

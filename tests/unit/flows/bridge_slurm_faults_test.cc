@@ -233,6 +233,19 @@ TEST_CASE("what slurmctld keeps refusing is asked with growing pauses")
     }
 }
 
+TEST_CASE("a job without a Pod that waits for a reason is nobody's to tell")
+{
+    World world;
+    JobRef job = world.slurm.plant(describe(make_pod("gone")));
+    world.slurm.hold(job.id);
+    world.slurm.set_reason(job.id, "PartitionDown");
+    world.start_agent();
+    world.pass(world.conf.orphan_grace + seconds(10));
+
+    CHECK(is_ended(world.slurm.job(job.id).job.state));
+    CHECK(world.kube.count("set_unscheduled") == 0);
+}
+
 TEST_CASE("a job without a Pod is ended after OrphanGrace, not before")
 {
     World world;
