@@ -203,6 +203,8 @@ def lasting(kind, item):
             else value
     kept = {part: clean(item[part]) for part in ("metadata", "spec", "data",
                                                  "rules") if part in item}
+    # A hash of what was written, in which the owner's uid is.
+    kept["metadata"].get("annotations", {}).pop("slurmk8s/applied", None)
     if kind == "pod" and REQUEST in kept["metadata"].get("annotations", {}):
         request = kept["metadata"]["annotations"]
         request[REQUEST] = request[REQUEST].split()[0]  # without its number

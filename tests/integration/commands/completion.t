@@ -84,6 +84,7 @@ def options_of_setup():
 def options_of_salloc():
     """salloc has the options that sbatch has for Pods"""
     wanted = set(re.findall(r"--k8s-[\w-]+", bed.run("sbatch", "--help")))
+    wanted -= {"--k8s-no-burst"}  # of jobs without Pods
     check(wanted, "sbatch has no options for Pods")
     equal({word.rstrip("=") for word in completed("slurmk8s", "salloc", "--")},
           wanted, "bash")
