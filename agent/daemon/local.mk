@@ -17,4 +17,5 @@ agent_daemon_sources = \
 	agent/daemon/web.cc agent/daemon/web.h \
 	agent/daemon/web_pages.cc agent/daemon/web_pages.h \
 	agent/daemon/worker_thread.cc agent/daemon/worker_thread.h \
-	agent/daemon/worker_writers.cc agent/daemon/worker_writers.h
+	agent/daemon/worker_writers.cc agent/daemon/worker_writers.h \
+	agent/daemon/write_loop.h

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/daemon/set_scaler_thread.h"
 
+#include "agent/daemon/write_loop.h"
 #include "agent/workers/worker_api.h"
 
 #include <chrono>
-#include <exception>
 #include <utility>
 
 namespace bridge {
@@ -38,17 +38,12 @@ void SetScalerThread::begin(SetScale scale)
 void SetScalerThread::run()
 {
     WorkerApi kube(endpoint_, gate_);
-    while (auto scale = scales_.pop()) {
-        if (stop_.stop_requested())
-            return;
-        Result<> made;
-        try {
-            made = kube.scale(scale->key, scale->replicas);
-        } catch (const std::exception &e) { // such as out of memory
-            made = fail(Code::uncertain, e.what());
-        }
-        done_(*scale, std::move(made));
-    }
+    carry_writes(
+        scales_, stop_,
+        [&](const SetScale &scale) {
+            return kube.scale(scale.key, scale.replicas);
+        },
+        done_);
 }
 
 } // namespace bridge

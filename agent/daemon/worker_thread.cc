@@ -281,7 +281,8 @@ void WorkerThread::run(const std::stop_token &stop)
             return;
         Clock::time_point began = Clock::now();
         auto turn = keeper_.turn(began);
-        report(turn);
+        report(problem, "workers cannot be served",
+               turn ? keeper_.failure() : turn.error().message);
         tell_unprotected();
         if (turn || turn.error().code != Code::busy) // slurmctld answers
             follow_queue(began);
@@ -298,26 +299,16 @@ void WorkerThread::follow_conf()
         return;
     auto done = conf_keeper_.turn(std::chrono::floor<std::chrono::seconds>(
         std::chrono::system_clock::now()));
-    std::string error = done ? std::string() : done.error().message;
-    if (error == conf_reported_)
-        return;
-    if (!error.empty())
-        log_warning("the configuration cannot be followed", {{"err", error}});
-    owner_.push(WatchState{conf_problem, error});
-    conf_reported_ = std::move(error);
+    report(conf_problem, "the configuration cannot be followed",
+           done ? std::string() : done.error().message);
 }
 
 void WorkerThread::follow_queue(Clock::time_point now)
 {
     auto done = set_keeper_.turn(now, std::chrono::floor<std::chrono::seconds>(
                                           std::chrono::system_clock::now()));
-    std::string error = done ? set_keeper_.failure() : done.error().message;
-    if (error == queue_reported_)
-        return;
-    if (!error.empty())
-        log_warning("NodeSets cannot follow the queue", {{"err", error}});
-    owner_.push(WatchState{queue_problem, error});
-    queue_reported_ = std::move(error);
+    report(queue_problem, "NodeSets cannot follow the queue",
+           done ? set_keeper_.failure() : done.error().message);
 }
 
 // The plugin may know what an earlier agent has said: it is told in any case,
@@ -333,15 +324,16 @@ void WorkerThread::tell_unprotected()
     unprotected_ = std::move(nodes);
 }
 
-void WorkerThread::report(const Result<> &turn)
+void WorkerThread::report(const std::string &what, const char *words,
+                          std::string error)
 {
-    std::string error = turn ? keeper_.failure() : turn.error().message;
-    if (error == reported_)
+    std::string &reported = reported_[what];
+    if (error == reported)
         return;
     if (!error.empty())
-        log_warning("workers cannot be served", {{"err", error}});
-    owner_.push(WatchState{problem, error});
-    reported_ = std::move(error);
+        log_warning(words, {{"err", error}});
+    owner_.push(WatchState{what, error});
+    reported = std::move(error);
 }
 
 } // namespace bridge

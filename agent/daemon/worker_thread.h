@@ -19,6 +19,7 @@
 #include "common/kube/http.h"
 #include "common/kube/reflector.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -80,7 +81,8 @@ class WorkerThread {
     void run(const std::stop_token &stop);
     void take(WorkerNews news);
     void follow_conf();
-    void report(const Result<> &turn);
+    // Tells the owner of a problem, and of its end, once. words: for the log.
+    void report(const std::string &what, const char *words, std::string error);
     void follow_queue(Clock::time_point now);
     void tell_unprotected();
 
@@ -95,9 +97,7 @@ class WorkerThread {
     OwnConf *const own_conf_; // nullptr: nobody follows it
     Mailbox<Message> &owner_;
     // What the owner thread knows.
-    std::string reported_;       // a problem
-    std::string queue_reported_; // other ones
-    std::string conf_reported_;
+    std::map<std::string, std::string> reported_; // errors, by problem
     // Nodes; nothing: it was not told yet.
     std::optional<std::set<std::string>> unprotected_;
     std::vector<std::unique_ptr<ReflectorSink>> sinks_;

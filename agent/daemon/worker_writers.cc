@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/daemon/worker_writers.h"
 
+#include "agent/daemon/write_loop.h"
 #include "agent/workers/worker_api.h"
-#include "common/base/log.h"
 
-#include <exception>
 #include <utility>
 
 namespace bridge {
@@ -50,17 +49,12 @@ void WorkerWriters::start(Mailbox<WorkerWrite> &writes, std::size_t threads)
 void WorkerWriters::run(Mailbox<WorkerWrite> &writes)
 {
     WorkerApi kube(endpoint_, gate_);
-    while (auto write = writes.pop()) {
-        if (stop_.stop_requested())
-            return;
-        Result<> made;
-        try {
-            made = kube.patch(write->pod, write->patch);
-        } catch (const std::exception &e) { // such as out of memory
-            made = fail(Code::uncertain, e.what());
-        }
-        done_(*write, std::move(made));
-    }
+    carry_writes(
+        writes, stop_,
+        [&](const WorkerWrite &write) {
+            return kube.patch(write.pod, write.patch);
+        },
+        done_);
 }
 
 } // namespace bridge

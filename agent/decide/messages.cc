@@ -2,7 +2,7 @@
 #include "agent/decide/messages.h"
 
 #include "agent/gang/facts.h"
-#include "common/contract/demand_names.h"
+#include "common/contract/autoscaler_names.h"
 #include "common/contract/names.h"
 #include "common/slurm/reasons.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/nodes/marks.h"
 
-#include "common/contract/demand_names.h"
+#include "common/contract/autoscaler_names.h"
 #include "common/contract/names.h"
 #include "common/kube/text.h"
 

@@ -4,7 +4,7 @@
 #include "agent/nodes/marks.h"
 #include "common/base/ascii.h"
 #include "common/base/text.h"
-#include "common/contract/demand_names.h"
+#include "common/contract/autoscaler_names.h"
 #include "common/contract/names.h"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 #include "agent/gang/store.h"
 #include "agent/owner/errands.h"
 #include "agent/owner/known_nodes.h"
-#include "common/contract/demand_names.h"
+#include "common/contract/autoscaler_names.h"
 
 #include <string>
 

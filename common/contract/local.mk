@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 common_contract_sources = \
 	common/contract/autoscale.cc common/contract/autoscale.h \
+	common/contract/autoscaler_names.h \
 	common/contract/batch_het.cc common/contract/batch_het.h \
 	common/contract/batch_names.h \
 	common/contract/batch_options.cc common/contract/batch_options.h \
@@ -11,7 +12,6 @@ common_contract_sources = \
 	common/contract/conf.cc common/contract/conf.h \
 	common/contract/constraints.cc common/contract/constraints.h \
 	common/contract/controllers.cc common/contract/controllers.h \
-	common/contract/demand_names.h \
 	common/contract/device_gres.cc common/contract/device_gres.h \
 	common/contract/feature_labels.cc common/contract/feature_labels.h \
 	common/contract/gres_words.h \

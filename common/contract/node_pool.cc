@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/contract/node_pool.h"
 
+#include "common/base/text.h"
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <ranges>
 #include <set>
@@ -20,13 +21,6 @@ constexpr std::uint32_t most_cpus = 65533; // what a Slurm node can have
 constexpr std::uint32_t most_memory = 1U << 30;
 constexpr std::size_t longest_name = 48; // with its number, a label of DNS
 constexpr std::size_t longest_word = 64; // of what is shown of a wrong one
-
-auto parts_of(std::string_view text, char separator)
-{
-    return text | std::views::split(separator) |
-           std::views::transform(
-               [](auto &&part) { return std::string_view(part); });
-}
 
 Result<> bad(const std::string &reason)
 {
@@ -54,13 +48,8 @@ bool is_word(std::string_view word)
 std::optional<std::uint32_t> number_in(std::string_view text,
                                        std::uint32_t most)
 {
-    std::uint32_t number = 0;
-    auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() ||
-        number == 0 || number > most)
-        return std::nullopt;
-    return number;
+    auto number = whole_number<std::uint32_t>(text);
+    return number && *number != 0 && *number <= most ? number : std::nullopt;
 }
 
 template <auto field, std::uint32_t most>
@@ -78,10 +67,8 @@ Result<> set_number(NodePool &pool, std::string_view value)
 
 Result<> set_gres(NodePool &pool, std::string_view value)
 {
-    for (std::string_view one : parts_of(value, ',')) {
-        std::vector<std::string_view> words;
-        for (std::string_view word : parts_of(one, ':'))
-            words.push_back(word);
+    for (std::string_view one : all_parts(value, ',')) {
+        auto words = all_parts(one, ':');
         if (words.size() < 2 || words.size() > 3 ||
             !std::ranges::all_of(words, is_word) ||
             !number_in(words.back(), UINT32_MAX))
@@ -94,7 +81,7 @@ Result<> set_gres(NodePool &pool, std::string_view value)
 Result<> set_labels(NodePool &pool, std::string_view value)
 {
     pool.labels.clear();
-    for (std::string_view one : parts_of(value, ',')) {
+    for (std::string_view one : all_parts(value, ',')) {
         std::size_t equals = one.find('=');
         std::string_view key = one.substr(0, equals);
         std::string_view text =
@@ -109,7 +96,7 @@ Result<> set_labels(NodePool &pool, std::string_view value)
 
 Result<> set_partitions(NodePool &pool, std::string_view value)
 {
-    if (!std::ranges::all_of(parts_of(value, ','), is_word))
+    if (!std::ranges::all_of(all_parts(value, ','), is_word))
         return bad("must be a list of partitions");
     pool.partitions = value;
     return {};
@@ -119,7 +106,7 @@ Result<> set_taints(NodePool &pool, std::string_view value)
 {
     constexpr std::array<std::string_view, 3> effects = {
         "NoSchedule", "PreferNoSchedule", "NoExecute"};
-    for (std::string_view one : parts_of(value, ',')) {
+    for (std::string_view one : all_parts(value, ',')) {
         std::size_t colon = one.rfind(':');
         std::string_view name = one.substr(0, colon);
         std::string_view key = name.substr(0, name.find('='));
