@@ -31,6 +31,8 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/batch/batch_launcher_test.cc \
 	tests/unit/batch/batch_pod_test.cc \
 	tests/unit/batch/batch_srun_test.cc \
+	tests/unit/batch/demand_pods_test.cc \
+	tests/unit/batch/demand_test.cc \
 	tests/unit/batch/output_name_test.cc \
 	tests/unit/batch/srun_maps_test.cc \
 	tests/unit/calls/access_test.cc \
@@ -193,6 +195,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/flows/bridge_batch_array_test.cc \
 	tests/unit/flows/bridge_batch_claims_test.cc \
 	tests/unit/flows/bridge_batch_crash_test.cc \
+	tests/unit/flows/bridge_batch_demand_test.cc \
 	tests/unit/flows/bridge_batch_het_test.cc \
 	tests/unit/flows/bridge_batch_moved_test.cc \
 	tests/unit/flows/bridge_batch_nodes_test.cc \

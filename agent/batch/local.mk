@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 agent_batch_sources = \
 	agent/batch/array.cc agent/batch/array.h \
+	agent/batch/demand.cc agent/batch/demand.h \
+	agent/batch/demand_pods.cc agent/batch/demand_pods.h \
 	agent/batch/gres.cc agent/batch/gres.h \
 	agent/batch/het.cc agent/batch/het.h \
 	agent/batch/launcher.cc agent/batch/launcher.h \

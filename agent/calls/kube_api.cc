@@ -249,6 +249,19 @@ Result<std::vector<Pod>> KubeApi::list_pods(const std::string &ns)
     return pods;
 }
 
+Result<std::vector<Pod>> KubeApi::list_pods_with_label(const std::string &ns,
+                                                       const std::string &label)
+{
+    std::vector<Pod> pods;
+    auto done =
+        for_each_pod(ns, "&labelSelector=" + url_encode(label),
+                     "list Pods of " + ns + " with the label " + label,
+                     [&](const Json &item) { pods.push_back(pod_from(item)); });
+    if (!done)
+        return std::unexpected(done.error());
+    return pods;
+}
+
 Result<> KubeApi::for_each_pod(const std::string &ns, const std::string &query,
                                const std::string &what,
                                const std::function<void(const Json &)> &each)

@@ -144,6 +144,9 @@ class Kube {
 
     // Returns all Pods of a namespace; call it rarely.
     virtual Result<std::vector<Pod>> list_pods(const std::string &ns) = 0;
+    // Returns those that have this label, with any value.
+    virtual Result<std::vector<Pod>>
+    list_pods_with_label(const std::string &ns, const std::string &label) = 0;
 
     // Reads the Pod's volume claims and their volumes and classes, one request
     // each. For a class without provisioner it also lists all volumes.
@@ -234,6 +237,9 @@ class KubeApi : public Kube {
                                  const std::string &label,
                                  const std::string &value) override;
     Result<std::vector<Pod>> list_pods(const std::string &ns) override;
+    Result<std::vector<Pod>>
+    list_pods_with_label(const std::string &ns,
+                         const std::string &label) override;
     Result<VolumeFacts> read_volumes(const Pod &pod) override;
     Result<> select_node(const Claim &claim, const std::string &node) override;
     Result<> give_volume(const Volume &volume, const Claim &claim) override;

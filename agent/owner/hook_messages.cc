@@ -74,6 +74,8 @@ void Owner::on_allocated(const HookMessage &hook)
     to_.context.health.count("allocated");
     if (!hook.ours)
         return on_ordinary(hook);
+    if (hook.batch)
+        to_.node_demands.allocated(hook.job);
     // No gang has it: its Pods are not made yet.
     if (!to_.gang_jobs.allocated(hook) && hook.batch)
         to_.batch_jobs.want(hook.job);
@@ -83,6 +85,7 @@ void Owner::on_ended(const HookMessage &hook)
 {
     to_.context.health.count("ended");
     to_.batch_jobs.drop(hook.job);
+    to_.node_demands.ended(hook.job);
     to_.gang_jobs.ended(hook, to_.synced());
 }
 

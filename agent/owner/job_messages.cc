@@ -13,6 +13,7 @@ void Owner::on(JobsLoaded &loaded)
     std::set<JobRef> listed;
     std::vector<Job> of_gangs;
     to_.batch_pods.take(*loaded.jobs);
+    to_.node_demands.take(*loaded.jobs);
     to_.shared_claims.take(*loaded.jobs);
     auto bound = bound_batch_pods(to_.gangs, *to_.context.conf);
     for (Job &job : *loaded.jobs) {

@@ -43,6 +43,7 @@ agent_owner_sources = \
 	agent/owner/known_nodes.cc agent/owner/known_nodes.h \
 	agent/owner/message.h \
 	agent/owner/news.h \
+	agent/owner/node_demands.cc agent/owner/node_demands.h \
 	agent/owner/node_marks.cc agent/owner/node_marks.h \
 	agent/owner/node_sync.cc agent/owner/node_sync.h \
 	agent/owner/node_messages.cc \

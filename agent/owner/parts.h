@@ -34,6 +34,7 @@
 #include "agent/owner/known_nodes.h"
 #include "agent/owner/lost_nodes.h"
 #include "agent/owner/message.h"
+#include "agent/owner/node_demands.h"
 #include "agent/owner/node_marks.h"
 #include "agent/owner/node_sync.h"
 #include "agent/owner/outcomes.h"
@@ -128,6 +129,7 @@ struct OwnerParts {
     BatchPods batch_pods{context, errands, agenda, lists, gangs, batch_caches};
     BatchIntake batch_intake{
         {context, agenda, line, lists, gangs, gang_jobs, het_jobs, batch_jobs}};
+    NodeDemands node_demands{context, errands, lists};
     Permission permission{{context, agenda, attempts, voice, gangs, namespaces,
                            places, placement, sync, pins, shared_claims, room}};
     Steps steps{{context, agenda, voice, gangs, groups, times, gang_jobs, lists,

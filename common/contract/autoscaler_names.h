@@ -18,4 +18,9 @@ inline constexpr char karpenter_removes[] = "karpenter.sh/disrupted";
 inline constexpr char cluster_autoscaler_removes[] =
     "ToBeDeletedByClusterAutoscaler";
 
+// A Pod that stands for a node that a batch job waits for: its scheduler, which
+// does not exist, and its label, "JOBID-TASK".
+inline constexpr char demand_scheduler[] = "slurmk8s-waits";
+inline constexpr char demand_label[] = "slurmk8s/waits-for-node";
+
 } // namespace bridge::names

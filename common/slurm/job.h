@@ -144,9 +144,13 @@ struct Job {
     std::vector<std::string> nodes;            // allocated, in Slurm's order
     std::uint32_t cpus = 0;                    // allocated, on all nodes
     std::vector<std::uint32_t> cpus_on;        // on each node; empty: not read
-    std::uint32_t tasks = 1;                   // as requested
-    std::uint16_t cpus_per_task = 1;           // as requested
-    MebiBytes memory_per_node;                 // one of the two, as requested
+    std::uint32_t min_nodes = 1;               // as requested
+    // The record stands for the tasks of an array that wait: how many of them
+    // may run at once; 0: it does not.
+    std::uint32_t array_tasks = 0;
+    std::uint32_t tasks = 1;         // as requested
+    std::uint16_t cpus_per_task = 1; // as requested
+    MebiBytes memory_per_node;       // one of the two, as requested
     MebiBytes memory_per_cpu;
     std::string partition; // while it is pending, there may be several
     // It was suspended before, and resumed.

@@ -4,6 +4,7 @@
 #include "common/base/log.h"
 #include "common/slurm/error.h"
 #include "common/slurm/job_gres.h"
+#include "common/slurm/job_queue.h"
 #include "common/slurm/states.h"
 #include "common/slurm/tres_memory.h"
 
@@ -134,6 +135,9 @@ Job job_of(const slurm_job_info_t &info)
     job.gres_per_node = text(info.tres_per_node);
     job.gres_per_task = text(info.tres_per_task);
     job.exclusive = info.shared == JOB_SHARED_NONE;
+    job.min_nodes = std::max<std::uint32_t>(info.num_nodes, 1);
+    if (is_array_rest(info))
+        job.array_tasks = count_tasks(text(info.array_task_str));
     job.tasks = std::max<std::uint32_t>(info.num_tasks, 1);
     job.cpus_per_task = std::max<std::uint16_t>(info.cpus_per_task, 1);
     if (is_allocated(job.state)) {

@@ -5,6 +5,7 @@ Karpenter with its provider for kwok, in a sandbox of its own beside $SANDBOX. I
 one other node is full, so that Karpenter cannot count on that. QUIET in the
 environment says for how many seconds jobs that would not start must buy nothing
 (300)."""
+import contextlib
 import os
 import pathlib
 import sys
@@ -25,18 +26,22 @@ os.environ["SANDBOX_K8S_CONF_EXTRA"] = (
 beside.up("1.36", "--nodes", "1", "--cpus", "2", "--memory", "4000",
           "--no-real-node", "--karpenter", name="karpenter")
 
+import batch
 import bed
 import karpenter
+import slurmctld
+from asking import sacctmgr
 from karpenter import CPUS, DO_NOT_DISRUPT, Purchases
 from tap import case, check, equal, never, run, wait_for
 
 EACH = 2  # CPUs of a Pod
 POOL_NODES = 30
+QOS, ENFORCED = "never", "\nAccountingStorageEnforce=associations,limits,qos\n"
 QUIET = int(os.environ.get("QUIET", "300"))
 
 
 def fresh():
-    bed.clean()
+    batch.clear("alice")
     karpenter.purge()
     karpenter.pool()
     bed.create(bed.pod("full", cpu="2"))
@@ -121,21 +126,63 @@ def gang():
 
 
 @case
+def batch_jobs():
+    """a batch job of 4 nodes with a task on each buys 4 nodes and starts there; an
+    array of 8 tasks that each fill half a node buys 4"""
+    for options in (("-N4", "-n4", "--ntasks-per-node=1", "-c2"),
+                    ("-n1", "-c4", "--array=0-7")):
+        bought = Purchases()
+        job = batch.submit(*options, "--time=10", partition=karpenter.PARTITION)
+        places = wait_for(f"job {job} to run on 4 nodes", lambda: len(on := {
+            pod["spec"].get("nodeName") for pod in bed.pods(batch.NS)}) == 4 and
+            None not in on and on, 180)
+        count = karpenter.settled("the number of NodeClaims", bought.count)
+        print(f"# {' '.join(options)}: {count} nodes were bought", flush=True)
+        check(4 <= count <= 5, f"{count} nodes were bought, not 4")
+        check(places <= set(names_of(karpenter.nodes())), places)
+        batch.clear("alice")
+        karpenter.purge()
+        karpenter.pool()
+
+
+@contextlib.contextmanager
+def with_limit(user):
+    """A QOS whose jobs never start, which the user may choose."""
+    for words in (("add", "qos", QOS), ("modify", "qos", QOS, "set", "GrpJobs=0"),
+                  ("modify", "user", user, "set", f"qos+={QOS}")):
+        sacctmgr(*words)
+    with slurmctld.changed_conf(lambda conf: conf + ENFORCED, how="stop"):
+        yield
+    for words in (("modify", "user", user, "set", f"qos-={QOS}"),
+                  ("delete", "qos", QOS)):
+        sacctmgr(*words)
+
+
+@case
 def would_not_start():
-    """jobs that are held, depend on others or begin later buy nothing for QUIET
-    seconds; a job that the pool could never hold is refused with a sentence, and
-    buys nothing"""
-    bought = Purchases()
-    first = bed.job_of("full")["job_id"]
-    for name, wish in (("held", {"slurmk8s/priority": "0"}),
-                       ("later", {"slurmk8s/begin": "now+1hour"}),
-                       ("depends", {"slurmk8s/dependency": f"afterok:{first}"})):
-        bed.create(karpenter.pod(name, annotations=wish))
-    bed.create(karpenter.pod("huge", cpu="12"))
-    bed.wait_words("huge", "No node is large enough", "cpu=12", "with cpu=8")
-    for name in ("held", "later", "depends"):
-        bed.wait_job(name, "PENDING")
-    never("a purchase", bought.count, QUIET)
+    """jobs that are held, depend on others, begin later or are over a limit of their
+    QOS buy nothing for QUIET seconds; a job that the pool could never hold is refused
+    with a sentence, and buys nothing"""
+    job = bed.job_of("full")
+    names = ("held", "later", "depends", "limited")
+    with with_limit(job["user_name"]):
+        bought = Purchases()
+        for name, wish in zip(names, (
+                {"slurmk8s/priority": "0"}, {"slurmk8s/begin": "now+1hour"},
+                {"slurmk8s/dependency": f"afterok:{job['job_id']}"},
+                {"slurmk8s/qos": QOS})):
+            bed.create(karpenter.pod(name, annotations=wish))
+        batch.submit("-n1", "--hold", partition=karpenter.PARTITION)
+        bed.create(karpenter.pod("huge", cpu="12"))
+        bed.wait_words("huge", "No node is large enough", "cpu=12", "with cpu=8")
+        for name in names:
+            bed.wait_job(name, "PENDING")
+        wait_for("the limit to be the reason", lambda: "QOS" in
+                 bed.job_of("limited")["state_reason"])
+        never("a purchase", bought.count, QUIET)
+        for name in names:
+            bed.delete(name, grace=1)
+        batch.clear("alice")
 
 
 @case

@@ -8,19 +8,20 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 import agent_conf
+import batch
 import bed
 import node_moves as nodes
 from tap import case, check, equal, never, run, wait_for
 
 POOL = "pool.example.com/name"
 LINES = (f"NodePool=pot Nodes=2 CPUs=20 RealMemory=20000 Labels={POOL}=pot "
-         "Partitions=kwok\nResizeDelay=2\n")
-NODE = "bought-1"
+         "Partitions=kwok\nResizeDelay=2\nReasonInterval=3\n")
+NODE, OTHER_NODE = "bought-1", "bought-2"
 
 
 def with_pool(text):
     kept = [line for line in text.splitlines()
-            if not line.startswith("ResizeDelay")]
+            if not line.startswith(("ResizeDelay", "ReasonInterval"))]
     return "\n".join(kept) + "\n" + LINES
 
 
@@ -38,11 +39,15 @@ def wait_reason(name, wanted):
 
 
 def fresh():
-    bed.clean()
+    batch.clear("alice")
     nodes.delete(NODE)
+    nodes.delete(OTHER_NODE)
+    wait_for("no node of the pool to be there", lambda: all(
+        "DOWN" in (state(name) or []) for name in ("pot-1", "pot-2")), 60)
 
 
 def after_each():
+    nodes.delete(OTHER_NODE)
     nodes.delete(NODE)
     bed.clean()
     bed.nothing_left()
@@ -116,6 +121,59 @@ def what_would_not_start():
     wait_reason("depends", "Dependency")
     bed.create(bed.pod("behind", cpu="18"))
     wait_reason("behind", "Unschedulable")
+
+
+def asking():
+    """The Pods that stand for Nodes which batch jobs wait for, by name."""
+    return {pod["metadata"]["name"]: pod for pod in bed.pods(batch.NS)
+            if pod["spec"]["schedulerName"] == "slurmk8s-waits"}
+
+
+@case
+def batch_jobs_ask():
+    """a batch job has a Pod for each Node that it waits for, which nobody starts; it
+    goes when the job has nodes, is held or is cancelled"""
+    job = batch.submit("-N2", "-n2", "-c18", "--time=10")
+    names = [f"slurm-waits-{job}-0-{node}" for node in (0, 1)]
+    wait_for("its two Pods", lambda: sorted(asking()) == names, 20)
+    wait_for("them to be Unschedulable", lambda: all(
+        bed.condition(name, batch.NS).get("reason") == "Unschedulable"
+        for name in names))
+    pod = asking()[names[0]]
+    equal(pod["spec"]["containers"][0]["resources"]["requests"]["cpu"], "18",
+          "CPUs of its share")
+    check(POOL in str(pod["spec"]["affinity"]["nodeAffinity"]), "its pool")
+    check("podAntiAffinity" in pod["spec"]["affinity"], "one on each Node")
+
+    bed.run("scontrol", "hold", str(job))
+    wait_for("none, while it is held", lambda: not asking(), 20)
+    bed.run("scontrol", "release", str(job))
+    wait_for("them to be back", lambda: sorted(asking()) == names, 20)
+
+    for node in (NODE, OTHER_NODE):
+        nodes.make(node, cpus=20, **{POOL: "pot"})
+    wait_for(f"job {job} to run", lambda:
+             batch.job(job)["job_state"] == ["RUNNING"], 60)
+    wait_for("no Pod to ask any more", lambda: not asking(), 5)
+    equal(sorted(pod["spec"]["nodeName"] for pod in batch.pods_of(job)),
+          [NODE, OTHER_NODE], "the Nodes of its own")
+    bed.run("scancel", str(job))
+    batch.clear("alice")
+
+
+@case
+def batch_jobs_that_do_not_ask():
+    """a batch job that begins later asks for none; of an array as many tasks ask as may
+    run at once, until it is cancelled"""
+    later = batch.submit("-n1", "-c18", "--begin=now+1hour", "--time=10")
+    array = batch.submit("-n1", "-c18", "--array=1-3%2", "--time=10")
+    names = [f"slurm-waits-{array}-{task}-0" for task in (0, 1)]
+    wait_for("two of its tasks to ask", lambda: sorted(asking()) == names, 20)
+    never("another asks", lambda: sorted(asking()) != names, 10)
+    bed.run("scancel", str(array))
+    wait_for("none to ask", lambda: not asking(), 20)
+    bed.run("scancel", str(later))
+    batch.clear("alice")
 
 
 @case

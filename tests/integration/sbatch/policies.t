@@ -159,6 +159,31 @@ def no_batch_job():
         refused(words, create, {"metadata/annotations": annotations})
 
 
+def stands_for_a_node(changes=()):
+    """A Pod by which a batch job that waits asks for a Node."""
+    create({"metadata/annotations": {},
+            "metadata/labels": {"slurmk8s/waits-for-node": "1-0"},
+            "spec/schedulerName": "slurmk8s-waits", "spec/volumes": [],
+            **dict(changes)})
+
+
+@case
+def waits():
+    """one that stands for a Node passes, but not with anything of a job's or another's,
+    on a node, as root or with privileges"""
+    stands_for_a_node()
+    words = "only create Pods of batch jobs"
+    refused(words, stands_for_a_node, {"metadata/annotations": {"a": "b"}})
+    refused(words, stands_for_a_node, {"metadata/labels": {"app": "theirs"}})
+    refused(words, stands_for_a_node, {"spec/volumes": [
+        {"name": "home", "hostPath": {"path": "/home"}}]})
+    refused("ValidatingAdmissionPolicy", stands_for_a_node, {"spec/nodeName": "kn1"})
+    refused(ROOT, stands_for_a_node, {"spec/securityContext/runAsUser": 0})
+    refused(PRIVILEGES, stands_for_a_node,
+            {"spec/containers/0/securityContext/capabilities": None})
+    refused(TOKEN, stands_for_a_node, {"spec/hostNetwork": True})
+
+
 @case
 def root():
     """nor one of which any part is root, or in its group"""

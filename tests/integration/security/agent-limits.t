@@ -12,6 +12,7 @@ import bed
 from admission import As, pods_path, refused
 from tap import case, check, run, wait_for
 
+DEMAND = "slurmk8s-waits"  # a scheduler that does not exist
 STRANGER = "stranger"  # a Node that is not opted in
 LABEL = bed.JOB_LABEL
 GENERATION = bed.GENERATION_ANNOTATION
@@ -47,6 +48,8 @@ def set_up():
     bed.create(waits)
     bed.create(bed.pod("theirs", scheduler="default-scheduler",
                        nodeName=a_node()))
+    bed.create(bed.pod("stands", scheduler=DEMAND))
+    bed.create(bed.pod("stands-on-node", scheduler=DEMAND, nodeName=a_node()))
     admission.make("/api/v1/nodes", {"metadata": {
         "name": STRANGER, "annotations": {"theirs": "1"}},
         "spec": {"taints": [{"key": "a", "effect": "NoSchedule"}]}})
@@ -80,6 +83,23 @@ def others_pods():
     refused(only, agent.patch, pods_path("theirs", sub="status"),
             {"status": {"message": "x"}})
     refused(only, agent.delete, pods_path("theirs"))
+
+
+@case
+def stands_for_a_node():
+    """of one that stands for a Node, it may say that it waits and may delete it; it may
+    change nothing else, and nothing once the Pod is on a node"""
+    only = "only touch Pods for Slurm"
+    says = {"status": {"conditions": [{"type": "PodScheduled", "status": "False",
+                                       "reason": "Unschedulable"}]}}
+    agent.patch(pods_path("stands", sub="status"), says, admission.STRATEGIC)
+    agent.delete(pods_path("stands"))
+    refused(only, agent.patch, pods_path("stands"), metadata({LABEL: "1"}))
+    refused(only, agent.patch, pods_path("stands"),
+            {"spec": {"activeDeadlineSeconds": 1}})
+    refused(only, agent.delete, pods_path("stands-on-node"))
+    refused(only, agent.patch, pods_path("stands-on-node", sub="status"), says,
+            admission.STRATEGIC)
 
 
 @case

@@ -361,6 +361,20 @@ TEST_CASE("the Pods of a namespace are those on all pages")
           "/api/v1/namespaces/jobs/pods?limit=500&continue=a%3Db");
 }
 
+TEST_CASE("the Pods with a label are asked for by it")
+{
+    Stage stage({replies(200, R"({"kind":"PodList","items":[
+        {"metadata":{"name":"a"}}]})")});
+
+    auto found = stage.kube.list_pods_with_label("jobs", "slurmk8s/gang");
+
+    REQUIRE(found.has_value());
+    REQUIRE(found->size() == 1);
+    CHECK(stage.server.requests()[0].target ==
+          "/api/v1/namespaces/jobs/pods?limit=500"
+          "&labelSelector=slurmk8s%2Fgang");
+}
+
 TEST_CASE("what is no list of Pods is none")
 {
     Stage stage({replies(200, R"({"kind":"Status","items":[]})")});

@@ -133,6 +133,9 @@ class FakeKube : public Kube {
                                  const std::string &label,
                                  const std::string &value) override;
     Result<std::vector<Pod>> list_pods(const std::string &ns) override;
+    Result<std::vector<Pod>>
+    list_pods_with_label(const std::string &ns,
+                         const std::string &label) override;
     Result<VolumeFacts> read_volumes(const Pod &pod) override;
     Result<> select_node(const Claim &claim, const std::string &node) override;
     Result<> give_volume(const Volume &volume, const Claim &claim) override;

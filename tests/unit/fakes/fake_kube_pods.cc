@@ -186,6 +186,19 @@ Result<std::vector<Pod>> FakeKube::list_pods(const std::string &ns)
     return all;
 }
 
+Result<std::vector<Pod>>
+FakeKube::list_pods_with_label(const std::string &ns, const std::string &label)
+{
+    auto [mishap, error] = next_mishap({"list_pods_with_label", {ns, ""}, ""});
+    if (mishap == Mishap::refuse)
+        return std::unexpected(error);
+    std::vector<Pod> all = pods();
+    std::erase_if(all, [&](const Pod &pod) {
+        return pod.key.ns != ns || pod.label(label).empty();
+    });
+    return all;
+}
+
 Result<TextMap> FakeKube::addresses_of(const std::string &ns,
                                        const std::string &label,
                                        const std::string &value)

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pods and jobs without Pods that start at random while Karpenter removes what is
+empty: the real Karpenter with its provider for kwok, in a sandbox of its own beside
+$SANDBOX. ROUNDS in the environment says how many times 15 s, the time for which
+Karpenter looks at a node before it removes it (100); SEED is that of the random
+numbers."""
+import os
+import pathlib
+import random
+import sys
+import time
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests/lib"))
+import beside
+import sandbox_cache
+from tap import skip_all
+
+missing = sandbox_cache.built("cache_karpenter")[1]
+if missing:
+    skip_all("Karpenter cannot be built here: " + missing)
+os.environ["SANDBOX_K8S_CONF_EXTRA"] = (
+    "ResizeDelay=2\nNodePool=default Nodes=30 CPUs=8 RealMemory=32768 "
+    "Partitions=karpenter")
+beside.up("1.36", "--nodes", "1", "--cpus", "2", "--memory", "4000",
+          "--no-real-node", "--karpenter", name="karpenter")
+
+import bed
+import karpenter
+from karpenter import DO_NOT_DISRUPT
+from tap import case, check, equal, run, wait_for
+
+ROUNDS = int(os.environ.get("ROUNDS", "100"))
+SEED = int(os.environ.get("SEED", str(time.time_ns() % 100000)))
+ROUND = 15  # seconds
+MOST_MARKED = 5  # seconds that a node may be marked after its last job
+
+chance = random.Random(SEED)
+pods = []          # names of all
+ended = set()      # of those that have ended
+jobs = {}          # without a Pod: when each is to end, by JobId
+ran = {}           # where such a job ran
+lost = []          # sentences
+marked_since = {}  # by node: since when it is empty and still marked
+longest = 0.0      # that a node was
+removed = set()    # Nodes that were seen, and are gone
+seen = set()
+
+
+def begin():
+    """What one round starts, at random within its time: (offset, what)."""
+    kinds = chance.choices(["pod", "job", "pods"], [5, 3, 2], k=chance.randint(0, 3))
+    return sorted((chance.uniform(0, ROUND), kind) for kind in kinds)
+
+
+def start(kind):
+    if kind == "job":
+        said = bed.run("sbatch", "--parsable", "--external", "--ntasks=1",
+                       f"--cpus-per-task={chance.choice((1, 2, 4))}", "--time=60",
+                       f"--partition={karpenter.PARTITION}", user="slurm")
+        jobs[int(said.strip().splitlines()[-1])] = chance.uniform(3, 20)
+        return
+    for _ in range(chance.randint(2, 6) if kind == "pods" else 1):
+        name = f"p{len(pods)}"
+        pods.append(name)
+        bed.create(karpenter.pod(name, cpu=str(chance.choice((1, 2, 4))), annotations={
+            "sandbox/run": f"{chance.randint(1, 20)}s"}))
+
+
+def look():
+    """One look at everything: ends jobs that have run long enough, and sees what is
+    lost and how long marks stay."""
+    global longest
+    nodes = {n["metadata"]["name"]: n for n in karpenter.nodes()}
+    removed.update(seen - set(nodes))
+    seen.update(nodes)
+    listed = bed.jobs()
+    busy = set()
+    for job in listed.values():
+        if {"RUNNING", "COMPLETING", "CONFIGURING"} & set(job["job_state"]):
+            busy.update(bed.run("scontrol", "show", "hostnames", job["nodes"]).split())
+    now = time.monotonic()
+    for number, length in list(jobs.items()):
+        job = listed[number]
+        if "RUNNING" in job["job_state"]:
+            if ran.setdefault(number, (job["nodes"], now))[0] != job["nodes"]:
+                lost.append(f"job {number} was moved from {ran[number][0]}")
+            if job["nodes"] not in nodes:
+                lost.append(f"job {number} has lost its node {job['nodes']}")
+            if now - ran[number][1] > length:
+                bed.run("scancel", str(number))
+                del jobs[number]
+        elif number in ran:
+            lost.append(f"job {number} is {job['job_state']}")
+            del jobs[number]
+    look_at_pods()
+    for name, node in nodes.items():
+        marked = DO_NOT_DISRUPT in node["metadata"].get("annotations", {})
+        if not marked or name in busy:
+            marked_since.pop(name, None)
+        else:
+            since = marked_since.setdefault(name, now)
+            longest = max(longest, now - since)
+
+
+def look_at_pods():
+    """A Pod that has ended may be gone, with its Node."""
+    phases = {pod["metadata"]["name"]: pod["status"].get("phase")
+              for pod in bed.pods()}
+    for name in pods:
+        phase = phases.get(name)
+        if name in ended:
+            continue
+        if phase in (None, "Failed"):
+            lost.append(f"Pod {name} is {phase or 'gone'}")
+        if phase in (None, "Failed", "Succeeded"):
+            ended.add(name)
+
+
+@case
+def rounds():
+    """in ROUNDS rounds no Pod and no job loses its node, while nodes come and go"""
+    print(f"# seed {SEED}", flush=True)
+    for number in range(ROUNDS):
+        began, due = time.monotonic(), begin()
+        while time.monotonic() - began < ROUND:
+            while due and time.monotonic() - began >= due[0][0]:
+                start(due.pop(0)[1])
+            look()
+            time.sleep(0.2)
+        if number % 10 == 9:
+            print(f"# {number + 1} rounds: {len(pods)} Pods, {len(ran)} jobs, "
+                  f"{len(removed)} nodes removed, {len(lost)} lost", flush=True)
+    equal(lost, [], "what was lost")
+
+    def over():
+        look()
+        return not jobs and len(ended) == len(pods)
+    wait_for("everything to end", over, 240)
+    equal(lost, [], "what was lost")
+    states = bed.run("sacct", "-nXP", "-S", "now-1day", "--format=State").split("\n")
+    equal([s for s in states if s.startswith(("NODE_FAIL", "REQUEUED", "BOOT"))], [],
+          "jobs that lost a node")
+
+
+@case
+def marks_go():
+    """a node without jobs is free for removal in time, and all nodes go"""
+    print(f"# a node was marked for {longest:.1f} s at most after its last job",
+          flush=True)
+    # The program looks each 0.2 s, and then asks four servers.
+    check(longest <= MOST_MARKED + 2, f"a node was marked for {longest:.1f} s")
+    check(removed or ROUNDS < 5, "no node was removed meanwhile: that shows nothing")
+    karpenter.wait_none()
+
+
+def once():
+    """What all cases have in common."""
+    if pods:
+        return
+    bed.clean()
+    karpenter.purge()
+    karpenter.pool(consolidate_after="1s")
+    bed.create(bed.pod("full", cpu="2", annotations={"sandbox/run": "10000h"}))
+    bed.wait_job("full", "RUNNING")
+
+
+run(before_each=once, after_failure=karpenter.last_words)
