@@ -54,6 +54,17 @@ def make_set(**more):
             **more}})
 
 
+def annotate(**annotations):
+    """Those of slurmk8s, on the NodeSet; None removes one."""
+    bed.api("PATCH", f"{SETS}/w", {"metadata": {"annotations": {
+        f"slurmk8s/{name.replace('_', '-')}": value
+        for name, value in annotations.items()}}}, MERGE)
+
+
+def replicas():
+    return bed.api("GET", f"{SETS}/w")["spec"]["replicas"]
+
+
 def scale(replicas):
     bed.api("PATCH", f"{SETS}/w/scale", {"spec": {"replicas": replicas}}, MERGE)
 

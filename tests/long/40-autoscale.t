@@ -17,23 +17,12 @@ import bed
 import real_workers
 import slurmctld
 from real_workers import (
-    MERGE, NAMESPACE, SETS, node, pods, sbatch, scale, state_of)
+    NAMESPACE, SETS, annotate, node, pods, replicas, sbatch, scale, state_of)
 from slurmd_pods import PARTITION
 from tap import case, check, equal, last_case, run, wait_for
 
 operator = None
 IDLE = 20  # seconds
-
-
-def annotate(**annotations):
-    """Those of the NodeSet; None removes one."""
-    bed.api("PATCH", f"{SETS}/w", {"metadata": {"annotations": {
-        f"slurmk8s/{name.replace('_', '-')}": value
-        for name, value in annotations.items()}}}, MERGE)
-
-
-def replicas():
-    return bed.api("GET", f"{SETS}/w")["spec"]["replicas"]
 
 
 def said(kind):

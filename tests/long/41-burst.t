@@ -15,6 +15,7 @@ beside.up("1.36", "--nodes", "0", "--operator")
 import agent_conf
 import bed
 import real_workers
+import slurmctld
 from real_workers import host_of, state_of, wait_idle, wait_registered, wait_runs
 from slurmd_pods import PARTITION
 from tap import case, check, equal, last_case, run, wait_for
@@ -110,6 +111,33 @@ def says_no():
     bed.run("scancel", str(filler))
     wait_for(f"job {job} to end", lambda: state_of(job) == ["COMPLETED"], 60)
     equal(place_of(job), (OWN, "native1"), "where it has run")
+
+
+@case
+def from_zero():
+    """a NodeSet that follows the queue has no worker, also while EnforcePartLimits=ALL:
+    a plain job that the native node has no room for brings one, runs there, and it
+    goes"""
+    real_workers.scale(0)
+    real_workers.annotate(autoscale="0-1", scale_down_after="15s")
+    wait_for("no worker", lambda: not real_workers.pods() and
+             "DOWN" in real_workers.node("w-0")["state"], 120)
+    with slurmctld.changed_conf(lambda conf: conf + "\nEnforcePartLimits=ALL\n",
+                                how="stop"):
+        wait_for("slurmctld to answer", slurmctld.is_up)
+        filler = number(sbatch("sleep 600", f"-n{NATIVE_CPUS}", "--k8s-no-burst"))
+        wait_runs(filler)
+        equal(real_workers.replicas(), 0, "replicas")
+        said = sbatch("exit 6", "-n1")
+        check(TOLD in said, said)
+        job = number(said)
+        wait_for(f"job {job} to end", lambda: state_of(job) == ["FAILED"], 120)
+        equal(bed.jobs()[job]["exit_code"]["return_code"]["number"], 6, "exit code")
+        equal(place_of(job), (PARTITION, "w-0"), "where it has run")
+        wait_for("the worker to go", lambda: not real_workers.pods() and
+                 real_workers.replicas() == 0, 120)
+        check(state_of(filler) == ["RUNNING"], "the job on the native node has ended")
+        bed.run("scancel", "--user=alice")
 
 
 @last_case
