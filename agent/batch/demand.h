@@ -5,9 +5,9 @@
 
 #include "common/contract/conf.h"
 #include "common/slurm/job.h"
+#include "common/slurm/job_share.h"
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -20,11 +20,9 @@ struct NodeDemand {
     bool array = false;      // the waiting tasks of a job array:
     std::uint32_t tasks = 1; // so many; each as follows
     std::uint32_t nodes = 1;
-    std::uint32_t cpus = 1; // on each, as is the rest
-    MebiBytes memory;
-    std::map<std::string, std::uint64_t> devices; // by resource name
-    bool whole_nodes = false;                     // shares them with nobody
-    std::vector<std::string> pools; // that have such nodes; never empty
+    NodeShare share;          // of each node
+    bool whole_nodes = false; // shares them with nobody
+    std::string pool;         // whose Nodes they are to be
 
     bool operator==(const NodeDemand &) const = default;
 };
@@ -33,8 +31,11 @@ struct NodeDemand {
 // each has all its Pods or none; of a job array as many tasks as have room.
 inline constexpr std::uint32_t most_demand_pods = 500;
 
-// Returns what the batch jobs of this list wait for. Empty unless k8s.conf has
-// a NodePool and SbatchNamespace.
+// Returns what the batch jobs of this list wait for. A job asks for Nodes of
+// the first pool of k8s.conf that could run it: one of its partitions is named
+// by the pool (or by no pool, and this one names none), its share fits, and its
+// features and the site's template are satisfied. Empty unless k8s.conf has
+// SbatchNamespace.
 std::vector<NodeDemand> demands_of(const std::vector<Job> &jobs,
                                    const Conf &conf);
 

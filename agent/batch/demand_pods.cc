@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/batch/demand_pods.h"
 
+#include "common/base/edited_json.h"
+#include "common/base/stable_hash.h"
 #include "common/contract/autoscaler_names.h"
 
 #include <algorithm>
@@ -13,97 +15,53 @@ namespace bridge {
 
 namespace {
 
-std::string demand_message(JobId job)
+constexpr std::int64_t nobody = 65534; // a user, and a group
+
+const NodePool &pool_of(const NodeDemand &demand, const Conf &conf)
 {
-    return std::format("Slurm job {} waits for a node like this.", job);
+    return *std::ranges::find(conf.node_pools, demand.pool, &NodePool::name);
 }
 
-// The value of the label, by which the Pods of one task know each other.
-std::string group_of(const NodeDemand &demand, DemandPod which)
+// The name of the resource under which a kubelet offers GRES of this kind
+// ("gpu" or "gpu:a100"); empty: it does not.
+std::string resource_of(const std::string &kind, const Conf &conf)
 {
-    return std::format("{}-{}", demand.job, which.task);
+    for (const DeviceGres &known : conf.device_gres)
+        if (known.is_resource() && known.gres + ":" + known.type == kind)
+            return known.name;
+    return {};
 }
 
-JsonValue expression(const std::string &key, const char *word,
-                     const std::vector<std::string> &values = {})
+// What the Pod asks for. An autoscaler does not see GRES that are no resources
+// of a kubelet (those of a DeviceClass): they take their part of the CPUs, so
+// that no more Pods are put on a Node than it has GRES for.
+JsonValue amounts_of(const NodeDemand &demand, const Conf &conf)
 {
-    JsonValue::Object object{{"key", key}, {"operator", word}};
-    if (!values.empty())
-        object.emplace_back("values",
-                            JsonValue::array({values.begin(), values.end()}));
-    return JsonValue::object(object);
-}
-
-// On no Node with a Pod that such a selector matches.
-JsonValue apart_from(const JsonValue &match)
-{
-    auto selector =
-        JsonValue::object({{"matchExpressions", JsonValue::array({match})}});
-    return JsonValue::object({{"labelSelector", selector},
-                              {"namespaceSelector", JsonValue::object({})},
-                              {"topologyKey", "kubernetes.io/hostname"}});
-}
-
-// A Node of one of the pools; another one for each node of the job.
-JsonValue affinity(const NodeDemand &demand, DemandPod which, const Conf &conf)
-{
-    std::vector<JsonValue> terms;
-    for (const NodePool &pool : conf.node_pools) {
-        if (!std::ranges::contains(demand.pools, pool.name))
-            continue;
-        std::vector<JsonValue> labels;
-        for (const auto &[key, value] : pool.labels)
-            labels.push_back(expression(key, "In", {value}));
-        terms.push_back(JsonValue::object(
-            {{"matchExpressions", JsonValue::array(labels)}}));
+    const NodePool &pool = pool_of(demand, conf);
+    const GresCounts has = node_gres(pool.gres);
+    std::uint64_t cpus = demand.whole_nodes ? pool.cpus : demand.share.cpus;
+    MebiBytes memory = demand.whole_nodes ? pool.memory : demand.share.memory;
+    JsonValue::Object resources;
+    for (const auto &[kind, count] : demand.share.gres) {
+        std::string resource = resource_of(kind, conf);
+        auto there = has.find(kind);
+        if (!resource.empty())
+            resources.emplace_back(resource, std::to_string(count));
+        else if (there != has.end() && there->second != 0)
+            cpus = std::max(cpus, (pool.cpus * count + there->second - 1) /
+                                      there->second);
     }
-    auto nodes =
-        JsonValue::object({{"requiredDuringSchedulingIgnoredDuringExecution",
-                            JsonValue::object({{"nodeSelectorTerms",
-                                                JsonValue::array(terms)}})}});
-    std::vector<JsonValue> apart;
-    if (demand.whole_nodes) {
-        apart.push_back(apart_from(expression(names::demand_label, "Exists")));
-        apart.push_back(apart_from(expression(names::job_id_label, "Exists")));
-    } else if (demand.nodes > 1) {
-        apart.push_back(apart_from(
-            expression(names::demand_label, "In", {group_of(demand, which)})));
-    }
-    JsonValue::Object all{{"nodeAffinity", nodes}};
-    if (!apart.empty())
-        all.emplace_back("podAntiAffinity",
-                         JsonValue::object(
-                             {{"requiredDuringSchedulingIgnoredDuringExecution",
-                               JsonValue::array(apart)}}));
-    return JsonValue::object(all);
-}
-
-// Those of the agent and of the pools. Not all: a Node that is cordoned is no
-// Node for this Pod.
-JsonValue tolerations(const NodeDemand &demand, const Conf &conf)
-{
-    std::set<std::string> keys{names::managed_node_taint};
-    for (const NodePool &pool : conf.node_pools)
-        if (std::ranges::contains(demand.pools, pool.name))
-            for (const std::string &taint : pool.taints)
-                keys.insert(taint.substr(0, taint.find_first_of("=:")));
-    std::vector<JsonValue> all;
-    for (const std::string &key : keys)
-        all.push_back(
-            JsonValue::object({{"key", key}, {"operator", "Exists"}}));
-    return JsonValue::array(all);
+    JsonValue::Object amounts{{"cpu", std::to_string(cpus)}};
+    if (memory.value != 0)
+        amounts.emplace_back("memory", std::to_string(memory.value) + "Mi");
+    std::ranges::move(resources, std::back_inserter(amounts));
+    return JsonValue::object(std::move(amounts));
 }
 
 // It is never started; were it, it would be nobody's.
-JsonValue container(const NodeDemand &demand)
+JsonValue container(const NodeDemand &demand, const Conf &conf)
 {
-    JsonValue::Object amounts{{"cpu", std::to_string(demand.cpus)}};
-    if (demand.memory.value != 0)
-        amounts.emplace_back("memory",
-                             std::to_string(demand.memory.value) + "Mi");
-    for (const auto &[name, count] : demand.devices)
-        amounts.emplace_back(name, std::to_string(count));
-    auto all = JsonValue::object(amounts);
+    auto all = amounts_of(demand, conf);
     auto drop = JsonValue::object({{"drop", JsonValue::array({"ALL"})}});
     return JsonValue::object(
         {{"name", "waits"},
@@ -114,83 +72,163 @@ JsonValue container(const NodeDemand &demand)
               {{"allowPrivilegeEscalation", false}, {"capabilities", drop}})}});
 }
 
+// The value of the label, by which the Pods of one task know each other.
+std::string group_of(const NodeDemand &demand, DemandPod which)
+{
+    return std::format("{}-{}", demand.job, which.task);
+}
+
+// Another Node for each node of the job.
+JsonValue apart(const std::string &group)
+{
+    auto match = JsonValue::object(
+        {{"matchLabels", JsonValue::object({{names::demand_label, group}})}});
+    auto term = JsonValue::object(
+        {{"labelSelector", match}, {"topologyKey", "kubernetes.io/hostname"}});
+    return JsonValue::object({{"requiredDuringSchedulingIgnoredDuringExecution",
+                               JsonValue::array({term})}});
+}
+
+// The part of the site's template that says on which Nodes the Pods of batch
+// jobs may be; the labels of the pool; and what the agent's taint needs.
+Edited place_spec(const NodeDemand &demand, DemandPod which, const Conf &conf)
+{
+    Edited base = Edited{conf.batch_pod.pod}.part("spec");
+    Edited selector = base.part("nodeSelector");
+    for (const auto &[key, value] : pool_of(demand, conf).labels)
+        selector.set(key.c_str(), value);
+    Edited affinity{"{}"};
+    if (auto nodes = json_text(base.part("affinity").text, "nodeAffinity"))
+        affinity.set_text("nodeAffinity", *nodes);
+    if (demand.nodes > 1)
+        affinity.set("podAntiAffinity", apart(group_of(demand, which)));
+    Edited spec{"{}"};
+    spec.set_text("nodeSelector", selector.text)
+        .set_text("affinity", affinity.text);
+    if (auto tolerations = json_text(base.text, "tolerations"))
+        spec.set_text("tolerations", *tolerations);
+    spec.append("tolerations",
+                JsonValue::object({{"key", names::managed_node_taint},
+                                   {"operator", "Exists"}}));
+    return spec;
+}
+
+Edited spec_of(const NodeDemand &demand, DemandPod which, const Conf &conf)
+{
+    auto seccomp = JsonValue::object({{"type", "RuntimeDefault"}});
+    auto security = JsonValue::object({{"runAsUser", nobody},
+                                       {"runAsGroup", nobody},
+                                       {"runAsNonRoot", true},
+                                       {"seccompProfile", seccomp}});
+    Edited spec = place_spec(demand, which, conf);
+    spec.set("schedulerName", names::demand_scheduler)
+        .set("restartPolicy", "Never")
+        .set("automountServiceAccountToken", false)
+        .set("terminationGracePeriodSeconds", std::int64_t{0})
+        .set("securityContext", security)
+        .set("containers", JsonValue::array({container(demand, conf)}));
+    return spec;
+}
+
+struct NamedBody {
+    std::string name;
+    std::string body;
+};
+
+NamedBody named_body(const NodeDemand &demand, DemandPod which,
+                     const Conf &conf)
+{
+    Edited spec = spec_of(demand, which, conf);
+    std::string name =
+        std::format("slurm-waits-{}-{}-{}-{:08x}", demand.job, which.task,
+                    which.node, stable_hash(spec.text) & 0xffffffffU);
+    auto labels =
+        JsonValue::object({{names::demand_label, group_of(demand, which)}});
+    auto metadata = JsonValue::object({{"name", name},
+                                       {"namespace", conf.batch_namespace},
+                                       {"labels", labels}});
+    return {name, Edited{R"({"apiVersion":"v1","kind":"Pod"})"}
+                      .set("metadata", metadata)
+                      .set_text("spec", spec.text)
+                      .text};
+}
+
 Result<> say_it_waits(const Pod &pod, JobId job, Kube &kube)
 {
-    auto said =
-        kube.set_unscheduled(pod, {names::unschedulable, demand_message(job)});
+    std::string words =
+        std::format("Slurm job {} waits for a node like this.", job);
+    auto said = kube.set_unscheduled(pod, {names::unschedulable, words});
     bool gone = !said && said.error().code == Code::not_found;
     return gone ? Result<>{} : said;
 }
 
-} // namespace
+struct Wanted {
+    const NodeDemand *demand;
+    DemandPod which;
+};
 
-std::string demand_pod_name(const NodeDemand &demand, DemandPod which)
+// All Pods that are wanted, by name, without those that are there.
+Result<std::map<std::string, Wanted>>
+missing(const std::vector<NodeDemand> &demands, const Conf &conf, Kube &kube)
 {
-    return std::format("slurm-waits-{}-{}-{}", demand.job, which.task,
-                       which.node);
-}
-
-std::string demand_pod_body(const NodeDemand &demand, DemandPod which,
-                            const Conf &conf)
-{
-    auto nobody = JsonValue::object({{"runAsUser", std::int64_t{65534}},
-                                     {"runAsGroup", std::int64_t{65534}},
-                                     {"runAsNonRoot", true}});
-    auto labels =
-        JsonValue::object({{names::demand_label, group_of(demand, which)}});
-    auto metadata = JsonValue::object({{"name", demand_pod_name(demand, which)},
-                                       {"namespace", conf.batch_namespace},
-                                       {"labels", labels}});
-    auto spec = JsonValue::object(
-        {{"schedulerName", names::demand_scheduler},
-         {"restartPolicy", "Never"},
-         {"automountServiceAccountToken", false},
-         {"terminationGracePeriodSeconds", std::int64_t{0}},
-         {"securityContext", nobody},
-         {"affinity", affinity(demand, which, conf)},
-         {"tolerations", tolerations(demand, conf)},
-         {"containers", JsonValue::array({container(demand)})}});
-    return JsonValue::object({{"apiVersion", "v1"},
-                              {"kind", "Pod"},
-                              {"metadata", metadata},
-                              {"spec", spec}})
-        .dump();
-}
-
-Result<> carry_demands(const std::vector<NodeDemand> &demands, const Conf &conf,
-                       Kube &kube)
-{
+    std::map<std::string, Wanted> wanted;
+    for (const NodeDemand &demand : demands)
+        for (DemandPod which; which.task < demand.tasks; which.task++)
+            for (which.node = 0; which.node < demand.nodes; which.node++)
+                wanted.emplace(named_body(demand, which, conf).name,
+                               Wanted{&demand, which});
     auto pods =
         kube.list_pods_with_label(conf.batch_namespace, names::demand_label);
     if (!pods)
         return std::unexpected(pods.error());
-    std::map<std::string, const Pod *> there;
-    for (const Pod &pod : *pods)
-        if (!pod.bound() && !pod.deleting)
-            there[pod.key.name] = &pod;
     Result<> said;
-    auto note = [&](const Result<> &done) {
+    for (const Pod &pod : *pods) {
+        if (pod.bound() || pod.deleting)
+            continue;
+        auto known = wanted.find(pod.key.name);
+        // An agent may have ended before it wrote the condition.
+        auto done = known == wanted.end()
+                        ? kube.delete_pod(pod)
+                        : say_it_waits(pod, known->second.demand->job, kube);
+        if (known != wanted.end())
+            wanted.erase(known);
         if (!done && said)
             said = done;
-    };
-    for (const NodeDemand &demand : demands)
-        for (DemandPod which; which.task < demand.tasks; which.task++)
-            for (which.node = 0; which.node < demand.nodes; which.node++) {
-                auto known = there.find(demand_pod_name(demand, which));
-                if (known != there.end()) {
-                    // The agent may have ended before it wrote the condition.
-                    note(say_it_waits(*known->second, demand.job, kube));
-                    there.erase(known);
-                    continue;
-                }
-                auto made = kube.create_pod(
-                    conf.batch_namespace, demand_pod_body(demand, which, conf));
-                note(made ? say_it_waits(*made, demand.job, kube)
-                          : Result<>(std::unexpected(made.error())));
-            }
-    for (const auto &[name, pod] : there)
-        note(kube.delete_pod(*pod));
-    return said;
+    }
+    if (!said)
+        return std::unexpected(said.error());
+    return wanted;
+}
+
+} // namespace
+
+std::string demand_pod_body(const NodeDemand &demand, DemandPod which,
+                            const Conf &conf)
+{
+    return named_body(demand, which, conf).body;
+}
+
+Result<std::size_t> carry_demands(const std::vector<NodeDemand> &demands,
+                                  const Conf &conf, Kube &kube)
+{
+    auto wanted = missing(demands, conf, kube);
+    if (!wanted)
+        return std::unexpected(wanted.error());
+    std::size_t left = wanted->size();
+    std::size_t room = most_made_at_once;
+    for (const auto &[name, one] : *wanted) {
+        if (room-- == 0)
+            break;
+        auto made =
+            kube.create_pod(conf.batch_namespace,
+                            demand_pod_body(*one.demand, one.which, conf));
+        if (!made)
+            return std::unexpected(made.error());
+        if (auto said = say_it_waits(*made, one.demand->job, kube); !said)
+            return std::unexpected(said.error());
+        left--;
+    }
+    return left;
 }
 
 } // namespace bridge

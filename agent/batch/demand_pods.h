@@ -9,6 +9,7 @@
 #include "agent/batch/demand.h"
 #include "agent/calls/kube_api.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,14 +22,19 @@ struct DemandPod {
     std::uint32_t node = 0;
 };
 
-// Returns the name and the JSON of the Pod.
-std::string demand_pod_name(const NodeDemand &demand, DemandPod which);
+// Returns the JSON of the Pod. Its name ends with a hash of all else, so that
+// one that is to be another has another name. demand.pool must be in conf.
 std::string demand_pod_body(const NodeDemand &demand, DemandPod which,
                             const Conf &conf);
 
-// Makes the Pods that are missing, and deletes those that nobody wants.
-// Blocks. An error leaves some of this undone; the next call goes on.
-Result<> carry_demands(const std::vector<NodeDemand> &demands, const Conf &conf,
-                       Kube &kube);
+// No more are made by one call, so that nobody waits long for a deletion.
+inline constexpr std::size_t most_made_at_once = 50;
+
+// Deletes the Pods that nobody wants, then makes those that are missing.
+// Returns how many are still missing. Blocks. After an error some of this is
+// undone; Code::denied also means that a quota or a policy is in the way, and
+// that no more Pods were tried.
+Result<std::size_t> carry_demands(const std::vector<NodeDemand> &demands,
+                                  const Conf &conf, Kube &kube);
 
 } // namespace bridge

@@ -16,6 +16,7 @@ agent_objects_sources = \
 	agent/objects/pod_placement.cc agent/objects/pod_placement.h \
 	agent/objects/pod_requests.cc agent/objects/pod_requests.h \
 	agent/objects/pod_start.cc agent/objects/pod_start.h \
+	agent/objects/pool_node.cc agent/objects/pool_node.h \
 	agent/objects/predicate.cc agent/objects/predicate.h \
 	agent/objects/predicate_text.cc agent/objects/predicate_text.h \
 	agent/objects/semver.cc agent/objects/semver.h \

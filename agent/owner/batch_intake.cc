@@ -12,11 +12,6 @@ namespace bridge {
 
 namespace {
 
-bool has_no_pod(const Job &job)
-{
-    return job.tag.uid.empty() && !job.tag.script.empty();
-}
-
 // The gang's Pods were made for other nodes than its job has now.
 bool is_placed_anew(const Gang &known, const Job &job)
 {
@@ -31,7 +26,7 @@ bool is_placed_anew(const Gang &known, const Job &job)
 // then the job's Pod says to which job it belongs.
 bool BatchIntake::register_job(Job &job, const std::map<JobRef, GangTag> &bound)
 {
-    if (!has_no_pod(job))
+    if (!lacks_pods(job))
         return false;
     // Slurm has refused a heterogeneous job, but kept a part of it.
     if (std::vector<Job> one{job}; !is_whole(job)) {
@@ -53,7 +48,7 @@ bool BatchIntake::register_job(Job &job, const std::map<JobRef, GangTag> &bound)
         job.tag = pod->second;
         job.tag.components = components;
     }
-    return has_no_pod(job);
+    return lacks_pods(job);
 }
 
 void BatchIntake::take(BatchPodMade &news)

@@ -25,7 +25,8 @@ void JobLists::list_soon()
 
 void JobLists::list_by(Clock::time_point when)
 {
-    due_ = std::min(due_, when);
+    Clock::time_point &due = loading_ ? next_ : due_;
+    due = std::min(due, when);
 }
 
 Clock::time_point JobLists::list_due() const
@@ -54,6 +55,7 @@ bool JobLists::take(const JobsLoaded &loaded)
     due_ = std::exchange(again_, false)
                ? context_.now
                : context_.now + context_.conf->resync_interval;
+    due_ = std::min(due_, std::exchange(next_, Clock::time_point::max()));
     return true;
 }
 

@@ -57,6 +57,8 @@ class JobLists {
     Clock::time_point asked_{};
     bool loading_ = false;
     bool again_ = false; // something came while a list was made
+    // What list_by() said meanwhile.
+    Clock::time_point next_ = Clock::time_point::max();
     unsigned absences_ = 0;
 
     Clock::time_point look_due_{};

@@ -11,7 +11,10 @@
 #include "agent/owner/errands.h"
 #include "agent/owner/job_lists.h"
 
-#include <optional>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace bridge {
@@ -33,15 +36,28 @@ class NodeDemands {
     void ended(JobRef job) { (void)drop(job); }
 
   private:
+    // What the Pods are to be, and by which configuration.
+    struct Wish {
+        std::vector<NodeDemand> demands;
+        std::shared_ptr<const Conf> conf;
+
+        bool operator==(const Wish &) const = default;
+    };
+
     bool drop(JobRef job);
     void carry();
+    void carried(const Wish &wish, const Result<std::size_t> &left);
 
     Context &context_;
     const Errands &errands_;
     JobLists &lists_;
-    // What the last list showed, and what the Pods are; nothing: not known.
-    std::optional<std::vector<NodeDemand>> wanted_;
-    std::optional<std::vector<NodeDemand>> carried_;
+    bool listed_ = false; // wanted_ is known
+    Wish wanted_;
+    Wish carried_; // without a configuration: not known
+    // The namespace in which there may be Pods; empty: none.
+    std::string namespace_;
+    // Jobs that a list under way may still show as waiting.
+    std::map<JobId, Clock::time_point> dropped_;
     bool in_flight_ = false;
 };
 

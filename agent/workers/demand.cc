@@ -2,7 +2,6 @@
 #include "agent/workers/demand.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -10,61 +9,12 @@ namespace bridge {
 
 namespace {
 
-std::uint64_t divided_up(std::uint64_t number, std::uint64_t by)
-{
-    return number / by + (number % by != 0);
-}
-
-std::uint64_t count_of(const GresCounts &counts, const std::string &kind)
-{
-    auto found = counts.find(kind);
-    return found == counts.end() ? 0 : found->second;
-}
-
-bool covers(const WorkerSize &has, const NodeShare &needs)
-{
-    return needs.cpus <= has.cpus && needs.memory.value <= has.memory.value &&
-           std::ranges::all_of(needs.gres, [&](const auto &one) {
-               return one.second <= count_of(has.gres, one.first);
-           });
-}
-
-void take(WorkerSize &from, const NodeShare &share)
+void take(NodeCapacity &from, const NodeShare &share)
 {
     from.cpus -= share.cpus;
     from.memory.value -= share.memory.value;
     for (const auto &[kind, count] : share.gres)
         from.gres[kind] -= count;
-}
-
-// How many nodes the job needs at least; nothing: no number suffices.
-std::optional<std::uint64_t> nodes_needed(const WaitingJob &job,
-                                          const WorkerSize &size)
-{
-    std::uint64_t usable = size.cpus;
-    if (job.memory_per_cpu.value != 0)
-        usable = std::min(usable, size.memory.value / job.memory_per_cpu.value);
-    if (usable == 0)
-        return std::nullopt;
-    std::uint64_t nodes =
-        std::max<std::uint64_t>(job.nodes, divided_up(job.cpus, usable));
-    if (job.tasks_per_node != 0)
-        nodes = std::max(nodes, divided_up(job.tasks, job.tasks_per_node));
-    for (const auto &[kind, count] : job.gres_per_task) {
-        std::uint64_t tasks =
-            count == 0 ? job.tasks : count_of(size.gres, kind) / count;
-        if (tasks == 0)
-            return std::nullopt;
-        nodes = std::max(nodes, divided_up(job.tasks, tasks));
-    }
-    for (const auto &[kind, count] : job.gres_per_job) {
-        std::uint64_t there = count_of(size.gres, kind);
-        if (there == 0 && count != 0)
-            return std::nullopt;
-        if (count != 0)
-            nodes = std::max(nodes, divided_up(count, there));
-    }
-    return nodes;
 }
 
 // One NodeSet while jobs are given to it.
@@ -73,7 +23,8 @@ struct Filled {
     std::uint32_t room = 0;   // how many more nodes it may use
     std::uint32_t demand = 0; // how many it uses
     std::uint32_t named = 0;  // so many workers must there be in any case
-    std::vector<WorkerSize> open = {}; // what is left of those that jobs share
+    std::vector<NodeCapacity> open =
+        {}; // what is left of those that jobs share
 
     std::uint32_t use(std::uint32_t nodes)
     {
@@ -85,7 +36,7 @@ struct Filled {
 
     bool pack(const NodeShare &share)
     {
-        for (WorkerSize &node : open)
+        for (NodeCapacity &node : open)
             if (covers(node, share)) {
                 take(node, share);
                 return true;
@@ -103,6 +54,12 @@ struct Candidate {
     JobShare needs;
 };
 
+// Nobody else may have a part of its nodes.
+bool is_whole(const WaitingJob &job, const JobShare &needs)
+{
+    return job.whole_nodes || needs.nodes > 1;
+}
+
 // In the order of the job's partitions.
 std::vector<Candidate> candidates_of(const WaitingJob &job,
                                      std::vector<Filled> &sets)
@@ -114,7 +71,8 @@ std::vector<Candidate> candidates_of(const WaitingJob &job,
             if (known || !set.facts->size ||
                 !set.facts->partitions.contains(partition))
                 continue;
-            if (auto needs = share_of(job, *set.facts->size))
+            auto needs = share_of(job, *set.facts->size);
+            if (needs && needs->nodes <= most_autoscaled)
                 found.push_back({&set, std::move(*needs)});
         }
     return found;
@@ -163,12 +121,13 @@ bool give_whole(const std::vector<Candidate> &candidates,
 }
 
 // Whether a next one like it may find room.
-bool give(const std::vector<Candidate> &candidates, std::uint32_t elsewhere)
+bool give(const WaitingJob &job, const std::vector<Candidate> &candidates,
+          std::uint32_t elsewhere)
 {
-    if (candidates.front().needs.whole)
+    if (is_whole(job, candidates.front().needs))
         return give_whole(candidates, elsewhere);
-    return std::ranges::any_of(candidates, [](const Candidate &one) {
-        return !one.needs.whole && one.set->pack(one.needs.share);
+    return std::ranges::any_of(candidates, [&](const Candidate &one) {
+        return !is_whole(job, one.needs) && one.set->pack(one.needs.share);
     });
 }
 
@@ -183,32 +142,6 @@ std::uint32_t wished(const Filled &filled)
 }
 
 } // namespace
-
-std::optional<JobShare> share_of(const WaitingJob &job, const WorkerSize &size)
-{
-    auto nodes = nodes_needed(job, size);
-    if (!nodes || *nodes > most_autoscaled ||
-        (job.max_nodes != 0 && *nodes > job.max_nodes) ||
-        !may_have_features(job.features, size.features))
-        return std::nullopt;
-    JobShare made;
-    made.nodes = static_cast<std::uint32_t>(*nodes);
-    made.whole = job.whole_nodes || made.nodes > 1;
-    made.share.cpus =
-        std::max(job.cpus_per_node,
-                 static_cast<std::uint32_t>(divided_up(job.cpus, *nodes)));
-    made.share.memory.value = job.memory_per_cpu.value != 0
-                                  ? job.memory_per_cpu.value * made.share.cpus
-                                  : job.memory_per_node.value;
-    made.share.gres = job.gres_per_node;
-    for (const auto &[kind, count] : job.gres_per_task)
-        made.share.gres[kind] += count * divided_up(job.tasks, *nodes);
-    for (const auto &[kind, count] : job.gres_per_job)
-        made.share.gres[kind] += divided_up(count, *nodes);
-    if (!covers(size, made.share))
-        return std::nullopt;
-    return made;
-}
 
 std::map<ObjectKey, std::uint32_t>
 plan_replicas(const std::vector<SetFacts> &sets, std::vector<WaitingJob> jobs,
@@ -234,7 +167,7 @@ plan_replicas(const std::vector<SetFacts> &sets, std::vector<WaitingJob> jobs,
                 idle != idle_elsewhere.end())
                 elsewhere = std::max(elsewhere, idle->second);
         for (std::uint32_t i = 0; i < job.count; i++)
-            if (!give(candidates, elsewhere))
+            if (!give(job, candidates, elsewhere))
                 break;
     }
     std::map<ObjectKey, std::uint32_t> wanted;

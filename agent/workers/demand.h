@@ -17,7 +17,7 @@
 #pragma once
 
 #include "agent/workers/worker_set.h"
-#include "common/slurm/job_queue.h"
+#include "common/slurm/job_share.h"
 
 #include <chrono>
 #include <cstdint>
@@ -29,33 +29,9 @@
 
 namespace bridge {
 
-// What a node of a set has for jobs.
-struct WorkerSize {
-    std::uint32_t cpus = 0;
-    MebiBytes memory;
-    GresCounts gres;
-    std::string features; // with commas
-};
-
-// What a job has of each of its nodes.
-struct NodeShare {
-    std::uint32_t cpus = 0;
-    MebiBytes memory;
-    GresCounts gres;
-};
-
-struct JobShare {
-    std::uint32_t nodes = 1;
-    bool whole = false; // nobody else has a part of them
-    NodeShare share;
-};
-
-// What a job needs of nodes of this size; nothing: it cannot run there.
-std::optional<JobShare> share_of(const WaitingJob &job, const WorkerSize &size);
-
 struct SetFacts {
     const WorkerSet *set = nullptr;   // which follows the queue
-    std::optional<WorkerSize> size;   // nothing: slurmctld has no node of it
+    std::optional<NodeCapacity> size; // nothing: slurmctld has no node of it
     std::set<std::string> partitions; // with nodes of it
     std::uint32_t busy = 0;           // workers with jobs
     std::uint32_t blocked = 0;        // that nobody can use

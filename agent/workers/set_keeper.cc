@@ -267,9 +267,9 @@ SetFacts SetKeeper::facts_of(const WorkerSet &set,
         if (!record)
             continue;
         if (!facts.size)
-            facts.size = WorkerSize{record->usable_cpus, record->usable_memory,
-                                    node_gres(record->gres),
-                                    potential_nodes(set).features};
+            facts.size = NodeCapacity{
+                record->usable_cpus, record->usable_memory,
+                node_gres(record->gres), potential_nodes(set).features};
         names.insert(std::move(name));
     }
     for (const Partition &partition : partitions_)

@@ -3,8 +3,13 @@
 
 #include "agent/calls/kube_bodies.h"
 #include "common/base/json.h"
+#include "common/contract/autoscaler_names.h"
+#include "common/contract/names.h"
 #include "common/contract/worker_names.h"
 #include "common/kube/text.h"
+
+#include <array>
+#include <utility>
 
 namespace bridge {
 
@@ -20,6 +25,26 @@ JsonValue value_or_null(const std::string &text)
     return text.empty() ? JsonValue() : JsonValue(text);
 }
 
+// What autoscalers are told with the label: not to take the Node away from a
+// busy slurmd. names::busy_mark lists what is ours.
+void add_marks(const WorkerPod &pod, bool busy, JsonValue::Object &annotations)
+{
+    constexpr std::array<std::pair<const char *, const char *>, 2> all{
+        {{names::do_not_disrupt, "true"}, {names::safe_to_evict, "false"}}};
+    std::string ours;
+    for (const auto &[name, value] : all) {
+        bool was_ours = pod.own_marks.contains(name);
+        if (!busy && was_ours)
+            annotations.emplace_back(name, JsonValue());
+        if (busy && (was_ours || !pod.autoscaler_marks.contains(name))) {
+            annotations.emplace_back(name, value);
+            ours += (ours.empty() ? "" : ",") + std::string(name);
+        }
+    }
+    if (!ours.empty() || !pod.own_marks.empty())
+        annotations.emplace_back(names::busy_mark, value_or_null(ours));
+}
+
 } // namespace
 
 std::string node_sets_path(const std::string &ns)
@@ -29,17 +54,23 @@ std::string node_sets_path(const std::string &ns)
 }
 
 std::string worker_patch_body(const WorkerPod &pod, const WorkerPatch &patch,
-                              std::chrono::system_clock::time_point now)
+                              std::chrono::system_clock::time_point now,
+                              bool marks)
 {
     JsonValue metadata = JsonValue::object({{"uid", pod.uid}});
-    if (patch.protect)
+    JsonValue::Object annotations;
+    if (patch.protect) {
         metadata.add("labels",
                      JsonValue::object({{names::protect_label,
                                          value_or_null(*patch.protect)}}));
+        if (marks)
+            add_marks(pod, !patch.protect->empty(), annotations);
+    }
     if (patch.deadline)
-        metadata.add("annotations",
-                     JsonValue::object({{names::deadline_annotation,
-                                         value_or_null(*patch.deadline)}}));
+        annotations.emplace_back(names::deadline_annotation,
+                                 value_or_null(*patch.deadline));
+    if (!annotations.empty())
+        metadata.add("annotations", JsonValue::object(std::move(annotations)));
     JsonValue body = JsonValue::object({{"metadata", std::move(metadata)}});
     JsonValue::Array conditions;
     for (const auto &[type, wanted] : patch.conditions) {
@@ -86,11 +117,22 @@ Result<> WorkerApi::scale(const ObjectKey &node_set, std::uint32_t replicas)
     return {};
 }
 
+// A policy that is older than the marks for autoscalers refuses all of it: then
+// the label alone is written, for which jobs wait.
 Result<> WorkerApi::patch(const WorkerPod &pod, const WorkerPatch &patch)
+{
+    auto done = try_patch(pod, patch, true);
+    if (!done && done.error().code == Code::denied && patch.protect)
+        return try_patch(pod, patch, false);
+    return done;
+}
+
+Result<> WorkerApi::try_patch(const WorkerPod &pod, const WorkerPatch &patch,
+                              bool marks)
 {
     auto reply = http_.patch(
         Write::patch_worker, pod_path(pod.key) + "/status", strategic_merge,
-        worker_patch_body(pod, patch, std::chrono::system_clock::now()));
+        worker_patch_body(pod, patch, std::chrono::system_clock::now(), marks));
     std::string doing = "patch the worker " + pod.key.str();
     if (!reply)
         return fail(reply.error(), doing);

@@ -27,9 +27,11 @@ struct WorkerPatch {
 };
 
 // The request's body: a strategic merge patch of the Pod's status, with its
-// uid.
+// uid. marks: whether what protects the Pod also says so to autoscalers, unless
+// somebody else has said something to them.
 std::string worker_patch_body(const WorkerPod &pod, const WorkerPatch &patch,
-                              std::chrono::system_clock::time_point now);
+                              std::chrono::system_clock::time_point now,
+                              bool marks = true);
 
 // Where the NodeSets of a namespace are; the address and the body of the
 // request that sets the replicas of one.
@@ -60,6 +62,9 @@ class WorkerApi : public WorkerKube {
     Result<> scale(const ObjectKey &node_set, std::uint32_t replicas);
 
   private:
+    Result<> try_patch(const WorkerPod &pod, const WorkerPatch &patch,
+                       bool marks);
+
     GatedHttp http_;
 };
 

@@ -2,6 +2,7 @@
 #include "agent/workers/worker_pod.h"
 
 #include "agent/objects/owner_reference.h"
+#include "common/contract/autoscaler_names.h"
 #include "common/contract/names.h"
 #include "common/contract/worker_names.h"
 #include "common/kube/text.h"
@@ -66,6 +67,10 @@ std::optional<WorkerPod> worker_from(const Json &pod)
     worker.controller = labels.member(names::cluster_label).text();
     worker.protect = labels.member(names::protect_label).text();
     worker.deadline = annotations.member(names::deadline_annotation).text();
+    for (const char *name : {names::do_not_disrupt, names::safe_to_evict})
+        if (annotations.member(name).present())
+            worker.autoscaler_marks.insert(name);
+    worker.own_marks = annotations.member(names::busy_mark).text();
     for (const Json &condition : pod.items("status/conditions"))
         if (std::string type = condition.text("type"); is_ours(type))
             worker.conditions[type] = {condition.text("status"),

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,10 @@ struct WorkerPod {
     std::optional<std::string> features; // with commas, without our prefix
     std::string protect;                 // value of the label; "": it has none
     std::string deadline; // value of the annotation; "": it has none
+    // Of the annotations by which autoscalers leave it alone those that it has,
+    // and (separated by commas) those of them that are the agent's.
+    std::set<std::string> autoscaler_marks;
+    std::string own_marks;
     // The conditions that the agent sets, by type.
     std::map<std::string, WorkerCondition> conditions;
 

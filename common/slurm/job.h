@@ -9,11 +9,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace bridge {
+
+struct WaitingJob; // job_queue.h
 
 inline constexpr std::uint32_t highest_priority = 0xfffffffd; // below NO_VAL
 // Slurm computes the priority; a job that was held is released (INFINITE).
@@ -140,17 +143,17 @@ struct Job {
     std::uint32_t priority = 0; // in the queue; 0: held
     // More nodes would let it start; only lists of all jobs say so.
     bool wants_nodes = false;
+    // What it asks for then, if it is one of sbatch without Pods; of an array's
+    // record for its waiting tasks, with their number.
+    std::shared_ptr<const WaitingJob> waiting = {};
+    bool array_rest = false;                   // is such a record
     std::chrono::sys_seconds expected_start{}; // epoch: not known
     std::vector<std::string> nodes;            // allocated, in Slurm's order
     std::uint32_t cpus = 0;                    // allocated, on all nodes
     std::vector<std::uint32_t> cpus_on;        // on each node; empty: not read
-    std::uint32_t min_nodes = 1;               // as requested
-    // The record stands for the tasks of an array that wait: how many of them
-    // may run at once; 0: it does not.
-    std::uint32_t array_tasks = 0;
-    std::uint32_t tasks = 1;         // as requested
-    std::uint16_t cpus_per_task = 1; // as requested
-    MebiBytes memory_per_node;       // one of the two, as requested
+    std::uint32_t tasks = 1;                   // as requested
+    std::uint16_t cpus_per_task = 1;           // as requested
+    MebiBytes memory_per_node;                 // one of the two, as requested
     MebiBytes memory_per_cpu;
     std::string partition; // while it is pending, there may be several
     // It was suspended before, and resumed.
@@ -172,6 +175,12 @@ struct Job {
     // together: het_job.h.
     std::vector<Job> components;
 };
+
+// A job of sbatch whose Pods are not made yet.
+inline bool lacks_pods(const Job &job)
+{
+    return job.tag.uid.empty() && !job.tag.script.empty();
+}
 
 // More facts about a job, in Slurm's own words; only shown to people.
 struct JobDetails {

@@ -139,7 +139,7 @@ class Constraint {
 
 } // namespace
 
-std::uint32_t count_tasks(std::string_view list)
+std::uint32_t count_tasks(std::string_view list, std::uint32_t running)
 {
     std::string_view tasks = next_part(list, '%');
     auto most = whole_number<std::uint32_t>(list).value_or(0);
@@ -147,7 +147,7 @@ std::uint32_t count_tasks(std::string_view list)
     while (!tasks.empty())
         count = std::min(count + tasks_of(next_part(tasks, ',')), most_tasks);
     if (most != 0)
-        count = std::min(count, most);
+        count = std::min(count, most - std::min(most, running));
     return std::max(count, 1u);
 }
 

@@ -49,9 +49,10 @@ struct JobQueue {
     std::set<std::string> busy; // nodes that jobs have
 };
 
-// How many tasks a list such as "1-5,7,10-20:2%4" has that may run at once. A
-// list that slurmctld has cut short counts as far as it goes; 1 if it is none.
-std::uint32_t count_tasks(std::string_view list);
+// How many tasks a list such as "1-5,7,10-20:2%4" has that may start now, while
+// others of the array run. A list that was cut short counts as far as it goes;
+// 1 if it is none.
+std::uint32_t count_tasks(std::string_view list, std::uint32_t running = 0);
 
 // Counts of a node's Gres, such as "gpu:a100:2(S:0-1),nic:1", as asked_gres()
 // has them.

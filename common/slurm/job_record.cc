@@ -4,7 +4,6 @@
 #include "common/base/log.h"
 #include "common/slurm/error.h"
 #include "common/slurm/job_gres.h"
-#include "common/slurm/job_queue.h"
 #include "common/slurm/states.h"
 #include "common/slurm/tres_memory.h"
 
@@ -105,11 +104,18 @@ QueuedJob queued_job_of(const slurm_job_info_t &info)
             reason ? reason : ""};
 }
 
+bool is_eligible(const slurm_job_info_t &info, std::time_t now)
+{
+    return text(info.dependency).empty() && info.eligible_time != 0 &&
+           info.eligible_time <= now;
+}
+
 QueueWants queue_wants_of(const job_info_msg_t &info)
 {
     QueueWants wants;
     for (const slurm_job_info_t &job : jobs_in(info))
-        if (job_state_of(job.job_state) == JobState::pending)
+        if (job_state_of(job.job_state) == JobState::pending &&
+            is_eligible(job, info.last_update))
             wants.add(queued_job_of(job));
     return wants;
 }
@@ -135,9 +141,7 @@ Job job_of(const slurm_job_info_t &info)
     job.gres_per_node = text(info.tres_per_node);
     job.gres_per_task = text(info.tres_per_task);
     job.exclusive = info.shared == JOB_SHARED_NONE;
-    job.min_nodes = std::max<std::uint32_t>(info.num_nodes, 1);
-    if (is_array_rest(info))
-        job.array_tasks = count_tasks(text(info.array_task_str));
+    job.array_rest = is_array_rest(info);
     job.tasks = std::max<std::uint32_t>(info.num_tasks, 1);
     job.cpus_per_task = std::max<std::uint16_t>(info.cpus_per_task, 1);
     if (is_allocated(job.state)) {

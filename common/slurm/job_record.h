@@ -9,6 +9,7 @@
 #include "common/slurm/queue_wants.h"
 #include "common/slurm/strings.h"
 
+#include <ctime>
 #include <span>
 
 extern "C" {
@@ -37,6 +38,11 @@ inline std::span<const slurm_job_info_t> jobs_in(const job_info_msg_t &info)
 
 // The tag is empty if the admin_comment is not ours, or has been changed.
 Job job_of(const slurm_job_info_t &info);
+
+// Whether nothing but nodes can keep this pending job from starting: it depends
+// on no other job, and may have begun by then. As it is submitted a job has the
+// reason that it lacks nodes for a moment, whatever it waits for.
+bool is_eligible(const slurm_job_info_t &info, std::time_t now);
 
 // Says which of these jobs would start if there were more nodes.
 QueueWants queue_wants_of(const job_info_msg_t &info);

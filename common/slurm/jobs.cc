@@ -9,6 +9,7 @@
 #include "common/slurm/states.h"
 #include "common/slurm/strings.h"
 #include "common/slurm/submitted.h"
+#include "common/slurm/waiting_job.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -101,13 +102,18 @@ Result<std::vector<Job>> SlurmApi::load_all()
     if (!info)
         return std::unexpected(info.error());
     std::vector<JobRecord> records;
-    QueueWants wants = queue_wants_of(**info);
+    const QueueWants wants = queue_wants_of(**info);
+    const RunningTasks running = running_tasks(**info);
     for (const slurm_job_info_t &job : jobs_in(**info))
         if (job.het_job_id != 0 || decode_gang_tag(text(job.admin_comment))) {
             records.push_back(record_of(job));
             Job &added = records.back().job;
             added.wants_nodes = added.state == JobState::pending &&
+                                is_eligible(job, (*info)->last_update) &&
                                 wants.has(queued_job_of(job));
+            if (added.wants_nodes && (job.het_job_id != 0 || lacks_pods(added)))
+                added.waiting = std::make_shared<const WaitingJob>(
+                    waiting_job(job, running));
             // Its SLUID may be that of a task: remove it, so that nobody takes
             // it for that task.
             if (is_array_rest(job))

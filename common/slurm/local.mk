@@ -17,6 +17,7 @@ common_slurm_sources = \
 	common/slurm/job_gres.cc common/slurm/job_gres.h \
 	common/slurm/job_queue.cc common/slurm/job_queue.h \
 	common/slurm/job_record.cc common/slurm/job_record.h \
+	common/slurm/job_share.cc common/slurm/job_share.h \
 	common/slurm/jobs.cc \
 	common/slurm/load_controllers.cc common/slurm/load_controllers.h \
 	common/slurm/node_size.h \
@@ -35,4 +36,5 @@ common_slurm_sources = \
 	common/slurm/strings.cc common/slurm/strings.h \
 	common/slurm/submitted.h \
 	common/slurm/tres_memory.cc common/slurm/tres_memory.h \
-	common/slurm/uses.cc
+	common/slurm/uses.cc \
+	common/slurm/waiting_job.cc common/slurm/waiting_job.h

@@ -5,8 +5,7 @@
 #include "common/slurm/job_record.h"
 #include "common/slurm/states.h"
 #include "common/slurm/strings.h"
-
-#include "common/base/text.h"
+#include "common/slurm/waiting_job.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -25,51 +24,14 @@ using NodeInfo = SlurmPtr<node_info_msg_t, slurm_free_node_info_msg>;
 
 // More nodes would let it start. With any other reason slurmctld has not found
 // out yet, or it waits for something else.
-bool waits_for_nodes(const slurm_job_info_t &info)
+bool waits_for_nodes(const slurm_job_info_t &info, std::time_t now)
 {
     return job_state_of(info.job_state) == JobState::pending &&
            (info.bitflags & EXTERNAL_JOB) == 0 && info.priority != 0 &&
+           is_eligible(info, now) &&
            (info.state_reason == WAIT_RESOURCES ||
             info.state_reason == WAIT_PRIORITY ||
             info.state_reason == WAIT_NODE_NOT_AVAIL);
-}
-
-template <class Number> std::uint32_t given(Number value, Number none)
-{
-    return value == none ? 0 : value;
-}
-
-WaitingJob waiting_job(const slurm_job_info_t &info)
-{
-    WaitingJob job;
-    job.id = info.step_id.job_id;
-    job.priority = info.priority;
-    if (is_array_rest(info))
-        job.count = count_tasks(text(info.array_task_str));
-    std::string partitions = text(info.partition);
-    for (std::string_view name : all_parts(partitions, ','))
-        job.partitions.emplace_back(name);
-    job.nodes = std::max(given(info.num_nodes, NO_VAL), 1u);
-    job.max_nodes = given(info.max_nodes, NO_VAL);
-    job.cpus = std::max(given(info.num_cpus, NO_VAL), 1u);
-    job.cpus_per_node =
-        std::max(given<std::uint16_t>(info.pn_min_cpus, NO_VAL16), 1u);
-    job.tasks = std::max(given(info.num_tasks, NO_VAL), 1u);
-    job.tasks_per_node = given<std::uint16_t>(info.ntasks_per_node, NO_VAL16);
-    if (info.ntasks_per_node == INFINITE16)
-        job.tasks_per_node = 0;
-    if (info.pn_min_memory != NO_VAL64)
-        ((info.pn_min_memory & MEM_PER_CPU) ? job.memory_per_cpu
-                                            : job.memory_per_node)
-            .value = info.pn_min_memory & ~MEM_PER_CPU;
-    job.gres_per_node = asked_gres(text(info.tres_per_node));
-    job.gres_per_task = asked_gres(text(info.tres_per_task));
-    job.gres_per_job = asked_gres(text(info.tres_per_job));
-    job.features = text(info.features);
-    job.whole_nodes = info.exclusive == JOB_EXCLUSIVE_NODE;
-    job.required = expand(info.req_nodes);
-    job.excluded = expand(info.exc_nodes);
-    return job;
 }
 
 } // namespace
@@ -85,12 +47,13 @@ SlurmQueueApi::load_queue_since(std::int64_t as_of)
     }
     JobInfo info(raw);
     JobQueue queue{info->last_update, {}, {}};
+    const RunningTasks running = running_tasks(*info);
     for (const slurm_job_info_t &job : jobs_in(*info)) {
         if (holds_nodes(job))
             for (std::string &node : expand(job.nodes))
                 queue.busy.insert(std::move(node));
-        else if (waits_for_nodes(job))
-            queue.waiting.push_back(waiting_job(job));
+        else if (waits_for_nodes(job, info->last_update))
+            queue.waiting.push_back(waiting_job(job, running));
     }
     return queue;
 }

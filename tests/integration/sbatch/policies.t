@@ -164,21 +164,30 @@ def stands_for_a_node(changes=()):
     create({"metadata/annotations": {},
             "metadata/labels": {"slurmk8s/waits-for-node": "1-0"},
             "spec/schedulerName": "slurmk8s-waits", "spec/volumes": [],
-            **dict(changes)})
+            "spec/securityContext/runAsUser": 65534,
+            "spec/containers/0/securityContext/runAsUser": None,
+            "spec/containers/0/image": "none", **dict(changes)})
 
 
 @case
 def waits():
     """one that stands for a Node passes, but not with anything of a job's or another's,
-    on a node, as root or with privileges"""
+    with an image, on a node, as another user or with privileges"""
     stands_for_a_node()
     words = "only create Pods of batch jobs"
-    refused(words, stands_for_a_node, {"metadata/annotations": {"a": "b"}})
-    refused(words, stands_for_a_node, {"metadata/labels": {"app": "theirs"}})
-    refused(words, stands_for_a_node, {"spec/volumes": [
-        {"name": "home", "hostPath": {"path": "/home"}}]})
+    for change in ({"metadata/annotations": {"a": "b"}},
+                   {"metadata/labels": {"app": "theirs"}},
+                   {"metadata/finalizers": ["example.com/x"]},
+                   {"spec/volumes": [{"name": "home", "hostPath": {"path": "/home"}}]},
+                   {"spec/containers/0/image": "busybox"},
+                   {"spec/containers/0/envFrom": [{"secretRef": {"name": "job-1"}}]},
+                   {"spec/containers/0/env": [{"name": "A", "value": "1"}]},
+                   {"spec/initContainers": init()},
+                   {"spec/securityContext/runAsUser": 1001},
+                   {"spec/containers/0/securityContext/runAsUser": 1001}):
+        refused(words, stands_for_a_node, change)
     refused("ValidatingAdmissionPolicy", stands_for_a_node, {"spec/nodeName": "kn1"})
-    refused(ROOT, stands_for_a_node, {"spec/securityContext/runAsUser": 0})
+    refused(ROOT, stands_for_a_node, {"spec/securityContext/runAsGroup": 0})
     refused(PRIVILEGES, stands_for_a_node,
             {"spec/containers/0/securityContext/capabilities": None})
     refused(TOKEN, stands_for_a_node, {"spec/hostNetwork": True})

@@ -20,6 +20,10 @@ from played_workers import (
     make_partition, make_pod, path, pod, register, request, wait_condition)
 from tap import case, check, equal, never, run, wait_for
 
+MARKS = ("karpenter.sh/do-not-disrupt",
+         "cluster-autoscaler.kubernetes.io/safe-to-evict")
+
+
 def node(name):
     return bed.json.loads(bed.run("scontrol", "show", "node", name,
                                   "--json"))["nodes"][0]
@@ -74,12 +78,16 @@ def protected():
     wait_condition("w-0", "SlurmNodeStateMixed", "True")
     wait_for("the label", lambda:
              pod("w-0")["metadata"].get("labels", {}).get(PROTECT) == "true")
+    marks = pod("w-0")["metadata"]["annotations"]
+    equal([marks.get(name) for name in MARKS], ["true", "false"], "for autoscalers")
     wait_for("the deadline", lambda:
              pod("w-0")["metadata"]["annotations"].get(DEADLINE, "")
              .startswith("20"), 10)
     cancel(number)
     wait_for("no label", lambda:
              PROTECT not in pod("w-0")["metadata"].get("labels", {}), 10)
+    check(not set(MARKS) & set(pod("w-0")["metadata"].get("annotations", {})),
+          "autoscalers are still told to leave it alone")
     wait_for("no deadline", lambda:
              DEADLINE not in pod("w-0")["metadata"]["annotations"], 10)
     wait_condition("w-0", "SlurmNodeStateMixed", "False")

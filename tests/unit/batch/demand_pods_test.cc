@@ -16,14 +16,19 @@ Conf make_conf()
 {
     NodePool pool;
     pool.name = "p";
+    pool.cpus = 96;
+    pool.memory = MebiBytes{900000};
+    pool.gres = "gpu:h100:8";
     pool.labels = {{"pool", "p"}};
-    pool.taints = {"nvidia.com/gpu=present:NoSchedule", "own:NoExecute"};
     NodePool other;
     other.name = "other";
-    other.labels = {{"pool", "other"}};
     Conf conf;
     conf.batch_namespace = "batch";
-    conf.node_pools = {pool, other};
+    conf.node_pools = {other, pool};
+    conf.batch_pod.pod =
+        R"({"spec":{"nodeSelector":{"zone":"eu"},"tolerations":[{"key":"t"}],)"
+        R"("affinity":{"nodeAffinity":{"x":1},"podAffinity":{"y":1}},)"
+        R"("volumes":[{"name":"v"}],"containers":[{"name":"c"}]}})";
     return conf;
 }
 
@@ -32,9 +37,8 @@ NodeDemand make_demand(JobId job, std::uint32_t nodes = 1)
     NodeDemand demand;
     demand.job = demand.leader = job;
     demand.nodes = nodes;
-    demand.cpus = 5;
-    demand.memory = MebiBytes{100};
-    demand.pools = {"p"};
+    demand.share = {5, MebiBytes{100}, {}};
+    demand.pool = "p";
     return demand;
 }
 
@@ -63,56 +67,65 @@ std::vector<std::string> names_in(FakeKube &kube)
 
 TEST_CASE("the Pod is as large as the job's share, and nobody's to start")
 {
-    NodeDemand demand = make_demand(7, 2);
-    demand.devices = {{"example.com/gpu", 2}};
-    auto body = Json::parse(demand_pod_body(demand, {3, 1}, make_conf()));
+    auto body =
+        Json::parse(demand_pod_body(make_demand(7, 2), {3, 1}, make_conf()));
     REQUIRE(body);
-    CHECK(body->text("metadata/name") == "slurm-waits-7-3-1");
+    CHECK(body->text("metadata/name").starts_with("slurm-waits-7-3-1-"));
     CHECK(body->text("metadata/namespace") == "batch");
     CHECK(body->texts("metadata/labels") ==
           TextMap{{names::demand_label, "7-3"}});
     Json spec = body->at("spec");
     CHECK(spec.text("schedulerName") == names::demand_scheduler);
+    CHECK_FALSE(spec.at("volumes").present());
     REQUIRE(spec.items("containers").size() == 1);
-    TextMap amounts{
-        {"cpu", "5"}, {"memory", "100Mi"}, {"example.com/gpu", "2"}};
+    TextMap amounts{{"cpu", "5"}, {"memory", "100Mi"}};
     CHECK(spec.items("containers")[0].texts("resources/requests") == amounts);
     CHECK(spec.items("containers")[0].texts("resources/limits") == amounts);
 }
 
-TEST_CASE("the Pod wants a Node of the pools for the job, and tolerates their "
-          "taints, but no cordon")
+TEST_CASE("GRES are a resource of the kubelet, or take their part of the CPUs; "
+          "whole nodes take all")
+{
+    NodeDemand demand = make_demand(7);
+    demand.share.gres = {{"gpu", 2}, {"gpu:h100", 2}};
+    auto cpus_of = [](const Json &spec) {
+        return spec.items("containers")[0].text("resources/requests/cpu");
+    };
+    CHECK(cpus_of(spec_of(demand)) == "24");
+
+    Conf conf = make_conf();
+    conf.device_gres = {{"nvidia.com/h100", "gpu", "h100"}};
+    auto body = Json::parse(demand_pod_body(demand, {}, conf));
+    REQUIRE(body);
+    CHECK(body->at("spec")
+              .items("containers")[0]
+              .texts("resources/requests")
+              .at("nvidia.com/h100") == "2");
+
+    demand = make_demand(7);
+    demand.whole_nodes = true;
+    CHECK(cpus_of(spec_of(demand)) == "96");
+}
+
+TEST_CASE("the Pod wants a Node of the pool that suits the template, and "
+          "tolerates what the template does, but no cordon")
 {
     Json spec = spec_of(make_demand(7));
-    CHECK(
-        text_of(spec, "affinity") ==
-        R"({"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)"
-        R"({"nodeSelectorTerms":[{"matchExpressions":[{"key":"pool",)"
-        R"("operator":"In","values":["p"]}]}]}}})");
+    CHECK(spec.texts("nodeSelector") == TextMap{{"pool", "p"}, {"zone", "eu"}});
+    CHECK(text_of(spec, "affinity") == R"({"nodeAffinity":{"x":1}})");
     std::vector<std::string> keys;
     for (const Json &toleration : spec.items("tolerations"))
         keys.push_back(toleration.text("key"));
-    CHECK(keys == std::vector<std::string>{"nvidia.com/gpu", "own",
-                                           names::managed_node_taint});
+    CHECK(keys == std::vector<std::string>{"t", names::managed_node_taint});
 }
 
-TEST_CASE(
-    "the Pods of one job are for different Nodes, those of others are not")
+TEST_CASE("the Pods of one task are for different Nodes, those of others are "
+          "not")
 {
-    CHECK_FALSE(
-        spec_of(make_demand(7)).at("affinity/podAntiAffinity").present());
     auto apart =
         text_of(spec_of(make_demand(7, 2), {3, 1}), "affinity/podAntiAffinity");
-    CHECK(apart.contains(R"("values":["7-3"])"));
+    CHECK(apart.contains(R"("slurmk8s/waits-for-node":"7-3")"));
     CHECK(apart.contains(R"("topologyKey":"kubernetes.io/hostname")"));
-
-    NodeDemand whole = make_demand(7);
-    whole.whole_nodes = true;
-    apart = text_of(spec_of(whole), "affinity/podAntiAffinity");
-    CHECK(apart.contains(std::string(names::demand_label) +
-                         R"(","operator":"Exists")"));
-    CHECK(apart.contains(std::string(names::job_id_label) +
-                         R"(","operator":"Exists")"));
 }
 
 TEST_CASE("Pods follow the demand, and others of the namespace stay")
@@ -126,11 +139,12 @@ TEST_CASE("Pods follow the demand, and others of the namespace stay")
     NodeDemand array = make_demand(8);
     array.tasks = 2;
 
-    REQUIRE(carry_demands({two, array}, conf, kube));
-    CHECK(names_in(kube) ==
-          std::vector<std::string>{"other", "slurm-waits-7-0-0",
-                                   "slurm-waits-7-0-1", "slurm-waits-8-0-0",
-                                   "slurm-waits-8-1-0"});
+    CHECK(carry_demands({two, array}, conf, kube).value() == 0);
+    auto names = names_in(kube);
+    REQUIRE(names.size() == 5);
+    CHECK(names[0] == "other");
+    CHECK(names[1].starts_with("slurm-waits-7-0-0-"));
+    CHECK(names[4].starts_with("slurm-waits-8-1-0-"));
     for (const Pod &pod : *kube.list_pods("batch"))
         if (pod.key.name != "other") {
             CHECK(pod.scheduled.reason == "Unschedulable");
@@ -140,11 +154,29 @@ TEST_CASE("Pods follow the demand, and others of the namespace stay")
     std::size_t creates = kube.count("create_pod");
     REQUIRE(carry_demands({array}, conf, kube));
     CHECK(kube.count("create_pod") == creates);
-    REQUIRE(carry_demands({}, conf, kube));
+    CHECK(kube.count("delete_pod") == 2);
+    array.share.cpus = 6; // other Pods
+    REQUIRE(carry_demands({array}, conf, kube));
+    CHECK(kube.count("create_pod") == creates + 2);
     CHECK(kube.count("delete_pod") == 4);
+    REQUIRE(carry_demands({}, conf, kube));
+    CHECK(names_in(kube) == std::vector<std::string>{"other"});
 }
 
-TEST_CASE("what fails leaves the rest done, and is told")
+TEST_CASE("deletions do not wait for all that is to be made")
+{
+    FakeKube kube;
+    Conf conf = make_conf();
+    REQUIRE(carry_demands({make_demand(7)}, conf, kube));
+    NodeDemand many = make_demand(8);
+    many.tasks = most_made_at_once + 10;
+    CHECK(carry_demands({many}, conf, kube).value() == 10);
+    CHECK(kube.count("delete_pod") == 1);
+    CHECK(names_in(kube).size() == most_made_at_once);
+    CHECK(carry_demands({many}, conf, kube).value() == 0);
+}
+
+TEST_CASE("what fails is told, and the next call goes on")
 {
     FakeKube kube;
     Conf conf = make_conf();
@@ -153,12 +185,12 @@ TEST_CASE("what fails leaves the rest done, and is told")
         kube.fail_next("create_pod", Code::denied);
         CHECK(carry_demands({make_demand(7, 2)}, conf, kube).error().code ==
               Code::denied);
-        CHECK(names_in(kube).size() == 1);
+        CHECK(names_in(kube).empty());
     }
-    SUBCASE("a Pod could not be marked: the next time it is")
+    SUBCASE("a Pod could not be marked")
     {
         kube.fail_next("set_unscheduled", Code::busy);
-        CHECK_FALSE(carry_demands({make_demand(7)}, conf, kube));
+        CHECK_FALSE(carry_demands({make_demand(7, 2)}, conf, kube));
     }
     REQUIRE(carry_demands({make_demand(7, 2)}, conf, kube));
     CHECK(names_in(kube).size() == 2);

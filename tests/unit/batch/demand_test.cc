@@ -26,107 +26,88 @@ Conf make_conf()
     return conf;
 }
 
-Job waiting_job(JobId id, std::uint32_t nodes = 1)
+WaitingJob what(JobId id, std::uint32_t nodes = 1)
 {
-    Job job = make_job(id, JobState::pending);
-    job.tag = {};
-    job.tag.script = "s" + std::to_string(id);
-    job.reason = "Resources";
-    job.wants_nodes = true;
-    job.min_nodes = nodes;
-    job.tasks = nodes;
+    WaitingJob job;
+    job.id = id;
+    job.partitions = {"main"};
+    job.nodes = job.tasks = job.cpus = nodes;
     job.memory_per_node = MebiBytes{100};
+    job.features = "k8s&k8s-untainted";
     return job;
 }
 
-using Names = std::vector<std::string>;
-
-Names pools_of(const Job &job, const Conf &conf)
+Job waits(const WaitingJob &waiting)
 {
-    auto demands = demands_of({job}, conf);
-    return demands.empty() ? Names{} : demands[0].pools;
+    Job job = make_job(waiting.id, JobState::pending);
+    job.tag = {};
+    job.tag.script = "s" + std::to_string(waiting.id);
+    job.reason = "Resources";
+    job.wants_nodes = true;
+    job.waiting = std::make_shared<const WaitingJob>(waiting);
+    return job;
+}
+
+std::string pool_for(const WaitingJob &job, const Conf &conf)
+{
+    auto demands = demands_of({waits(job)}, conf);
+    return demands.empty() ? "none" : demands[0].pool;
 }
 
 } // namespace
 
 TEST_CASE("a batch job that waits for nodes asks for its share of each")
 {
-    Job job = waiting_job(7, 4);
-    job.tasks = 10;
-    job.cpus_per_task = 2;
-    auto demands = demands_of({job}, make_conf());
+    WaitingJob job = what(7, 4);
+    job.cpus = 20;
+    auto demands = demands_of({waits(job)}, make_conf());
     REQUIRE(demands.size() == 1);
     CHECK(demands[0].job == 7);
     CHECK(demands[0].nodes == 4);
-    CHECK(demands[0].cpus == 5);
-    CHECK(demands[0].memory == MebiBytes{100});
-    CHECK(demands[0].pools == Names{"p"});
+    CHECK(demands[0].share == NodeShare{5, MebiBytes{100}, {}});
+    CHECK(demands[0].pool == "p");
     CHECK_FALSE(demands[0].whole_nodes);
 
     job.memory_per_node = {};
     job.memory_per_cpu = MebiBytes{200};
-    job.exclusive = true;
-    demands = demands_of({job}, make_conf());
-    CHECK(demands[0].memory == MebiBytes{1000});
+    job.whole_nodes = true;
+    demands = demands_of({waits(job)}, make_conf());
+    CHECK(demands[0].share.memory == MebiBytes{1000});
     CHECK(demands[0].whole_nodes);
-}
-
-TEST_CASE("devices are asked for by the name that kubelets offer")
-{
-    Conf conf = make_conf();
-    conf.node_pools[0].gres = "gpu:h100:8,gpu:a100:8";
-    conf.device_gres = {{"gpu.example.com", "gpu", "class"},
-                        {"example.com/a100", "gpu", "a100"},
-                        {"example.com/h100", "gpu", "h100"}};
-    Job job = waiting_job(7, 2);
-    job.gres_per_node = "gres/gpu:h100:4";
-    using Devices = std::map<std::string, std::uint64_t>;
-    CHECK(demands_of({job}, conf)[0].devices ==
-          Devices{{"example.com/h100", 4}});
-
-    job.gres_per_node = "gres/gpu:2"; // of any type: the first
-    CHECK(demands_of({job}, conf)[0].devices ==
-          Devices{{"example.com/a100", 2}});
-
-    job.gres_per_node.clear();
-    job.gres_per_task = "gres/gpu:a100:3";
-    job.tasks = 3;
-    CHECK(demands_of({job}, conf)[0].devices ==
-          Devices{{"example.com/a100", 5}});
 }
 
 TEST_CASE("jobs that more nodes would not start ask for none, nor do others")
 {
-    Job held = waiting_job(1);
+    Job held = waits(what(1));
     held.wants_nodes = false;
-    Job runs = waiting_job(2);
+    Job runs = waits(what(2));
     runs.state = JobState::running;
-    Job has_pods = waiting_job(3);
+    Job has_pods = waits(what(3));
     has_pods.tag.uid = "u";
-    Job of_pods = waiting_job(4);
+    Job of_pods = waits(what(4));
     of_pods.tag.script.clear();
     CHECK(demands_of({held, runs, has_pods, of_pods}, make_conf()).empty());
 
     Conf no_pools = make_conf();
     no_pools.node_pools.clear();
-    CHECK(demands_of({waiting_job(5)}, no_pools).empty());
+    CHECK(demands_of({waits(what(5))}, no_pools).empty());
     Conf off = make_conf();
     off.batch_namespace.clear();
-    CHECK(demands_of({waiting_job(5)}, off).empty());
+    CHECK(demands_of({waits(what(5))}, off).empty());
 }
 
 TEST_CASE("a pool counts if its nodes are large enough for a job's share")
 {
     Conf conf = make_conf();
     conf.node_pools[0].gres = "gpu:a100:2";
-    Job job = waiting_job(7);
-    job.cpus_per_task = 8;
-    job.gres_per_node = "gres/gpu:a100:2";
-    CHECK(pools_of(job, conf) == Names{"p"});
+    WaitingJob job = what(7);
+    job.cpus = 8;
+    job.gres_per_node = {{"gpu", 2}, {"gpu:a100", 2}};
+    CHECK(pool_for(job, conf) == "p");
 
     SUBCASE("CPUs")
     {
-        job.cpus_per_task = 9;
+        job.cpus_per_node = 9;
     }
     SUBCASE("memory")
     {
@@ -134,72 +115,91 @@ TEST_CASE("a pool counts if its nodes are large enough for a job's share")
     }
     SUBCASE("GRES")
     {
-        job.gres_per_node = "gres/gpu:a100:3";
+        job.gres_per_node["gpu:a100"] = 3;
     }
     SUBCASE("a type")
     {
-        job.gres_per_node = "gres/gpu:h100:1";
+        job.gres_per_node = {{"gpu:h100", 1}};
     }
-    CHECK(pools_of(job, conf).empty());
+    CHECK(pool_for(job, conf) == "none");
 }
 
-TEST_CASE("a pool counts if its nodes are in a partition of the job, and have "
-          "its features")
+TEST_CASE(
+    "a pool without partitions is for jobs whose partitions no pool names")
 {
     Conf conf = make_conf();
     conf.node_pools.push_back(make_pool("q"));
     conf.node_pools[1].partitions = "gpu,long";
+    WaitingJob job = what(7);
+    CHECK(pool_for(job, conf) == "p");
+    job.partitions = {"main", "long"};
+    CHECK(pool_for(job, conf) == "q");
+}
+
+TEST_CASE("a pool counts if its Nodes have the job's features, and suit the "
+          "site's template")
+{
+    Conf conf = make_conf();
+    conf.node_pools.push_back(make_pool("q"));
     conf.node_pools[1].labels["zone"] = "eu";
     conf.feature_labels = {{"zone", "zone"}};
-    Job job = waiting_job(7);
-    job.partition = "short";
-    CHECK(pools_of(job, conf) == Names{"p"}); // which names no partition
-    job.partition = "short,long";
-    CHECK(pools_of(job, conf) == Names{"p", "q"});
-    job.features = "k8s&k8s.zone.eu&k8s-untainted";
-    CHECK(pools_of(job, conf) == Names{"q"});
-    job.features = "k8s&k8s-0123456789abcdef&(k8s.zone.us|k8s.zone.eu)";
-    CHECK(pools_of(job, conf) == Names{"q"});
+    WaitingJob job = what(7);
+    job.features = "k8s&k8s-untainted&k8s.zone.eu";
+    CHECK(pool_for(job, conf) == "q");
+    conf.node_pools[1].taints = {"nvidia.com/gpu=present:NoSchedule"};
+    CHECK(pool_for(job, conf) == "none");
+
+    conf.batch_template = "/etc/slurm/pod.yaml";
+    conf.batch_pod.pod =
+        R"({"spec":{"tolerations":[{"key":"nvidia.com/gpu",)"
+        R"("operator":"Exists"}],"nodeSelector":{"zone":"eu"}}})";
+    job.features = "k8s&k8s-sbatch";
+    CHECK(pool_for(job, conf) == "q");
 }
 
 TEST_CASE("all components of a heterogeneous job ask, or none")
 {
-    Job job = waiting_job(7);
-    job.components = {waiting_job(7, 1), waiting_job(8, 3)};
+    Job job = waits(what(7));
+    job.components = {waits(what(7, 1)), waits(what(8, 3))};
     auto demands = demands_of({job}, make_conf());
     REQUIRE(demands.size() == 2);
     CHECK(demands[1].job == 8);
     CHECK(demands[1].leader == 7);
     CHECK(demands[1].nodes == 3);
 
-    job.components[1].cpus_per_task = 9;
+    WaitingJob large = what(8);
+    large.cpus_per_node = 9;
+    job.components[1] = waits(large);
     CHECK(demands_of({job}, make_conf()).empty());
 }
 
 TEST_CASE("the tasks of an array that wait ask each, as far as there is room")
 {
-    Job job = waiting_job(7, 2);
-    job.array_tasks = 10;
-    auto demands = demands_of({job}, make_conf());
+    WaitingJob job = what(7, 2);
+    job.count = 10;
+    Job array = waits(job);
+    array.array_rest = true;
+    auto demands = demands_of({array}, make_conf());
     REQUIRE(demands.size() == 1);
     CHECK(demands[0].array);
     CHECK(demands[0].tasks == 10);
 
-    job.array_tasks = most_demand_pods;
-    CHECK(demands_of({job}, make_conf())[0].tasks == most_demand_pods / 2);
+    job.count = most_demand_pods;
+    CHECK(demands_of({waits(job)}, make_conf())[0].tasks ==
+          most_demand_pods / 2);
 }
 
 TEST_CASE("the first in the queue ask first, each for all of its nodes or none")
 {
-    Job large = waiting_job(1, most_demand_pods);
-    large.priority = 5;
-    Job small = waiting_job(2, 3);
-    small.priority = 9;
-    Job last = waiting_job(3, 4);
-    last.priority = 1;
-    Job enormous = waiting_job(4, UINT32_MAX);
-    enormous.priority = 99;
-    auto demands = demands_of({large, small, last, enormous}, make_conf());
+    auto with = [](WaitingJob job, std::uint32_t priority) {
+        Job all = waits(job);
+        all.priority = priority;
+        return all;
+    };
+    auto demands =
+        demands_of({with(what(1, most_demand_pods), 5), with(what(2, 3), 9),
+                    with(what(3, 4), 1), with(what(4, 1000000), 99)},
+                   make_conf());
     REQUIRE(demands.size() == 2);
     CHECK(demands[0].job == 2);
     CHECK(demands[1].job == 3);

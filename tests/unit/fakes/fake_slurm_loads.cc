@@ -2,8 +2,10 @@
 #include "tests/unit/fakes/fake_slurm.h"
 
 #include "common/slurm/het_job.h"
+#include "common/slurm/job_queue.h"
 #include "common/slurm/queue_wants.h"
 
+#include <memory>
 #include <tuple>
 
 namespace bridge {
@@ -108,6 +110,25 @@ Result<JobState> FakeSlurm::recall(JobRef ref)
     return known->second;
 }
 
+namespace {
+
+WaitingJob waiting_job(const Job &job, const JobDescription &asked)
+{
+    WaitingJob waiting;
+    waiting.id = job.ref.id;
+    waiting.priority = job.priority;
+    waiting.partitions = {job.partition};
+    waiting.nodes = asked.min_nodes;
+    waiting.tasks = asked.tasks;
+    waiting.cpus = asked.tasks * asked.cpus_per_task;
+    waiting.memory_per_node = asked.memory_per_node;
+    waiting.memory_per_cpu = asked.memory_per_cpu;
+    waiting.features = asked.features;
+    return waiting;
+}
+
+} // namespace
+
 Result<std::vector<Job>> FakeSlurm::load_all()
 {
     if (auto said = enter("load_all"); !said)
@@ -126,6 +147,9 @@ Result<std::vector<Job>> FakeSlurm::load_all()
             Job &job = all.back().job;
             job.wants_nodes =
                 job.state == JobState::pending && wants.has(queued(job));
+            if (job.wants_nodes && lacks_pods(job))
+                job.waiting = std::make_shared<const WaitingJob>(
+                    waiting_job(job, record.asked));
         }
     return join_components(std::move(all));
 }

@@ -107,3 +107,47 @@ TEST_CASE("after an error the next list tries again")
     world.pass(world.conf.reason_interval + seconds(2));
     CHECK(world.asking() == 1);
 }
+
+TEST_CASE(
+    "a list that was made before the job had nodes does not bring its Pods "
+    "back")
+{
+    DemandWorld world;
+    world.start_agent();
+    JobRef job = world.wait_for("Resources");
+    world.pass(world.conf.reason_interval + seconds(2));
+    REQUIRE(world.asking() == 1);
+    auto before = world.slurm.load_all();
+
+    world.slurm.release(job.id);
+    world.scheduled(job);
+    world.deliver(JobsLoaded{std::move(before)});
+    CHECK(world.asking() == 0);
+}
+
+TEST_CASE("a Pod that somebody deletes comes back with the next list")
+{
+    DemandWorld world;
+    world.start_agent();
+    world.wait_for("Resources");
+    world.pass(world.conf.reason_interval + seconds(2));
+    REQUIRE(world.asking() == 1);
+    world.kube.erase({"default", world.kube.pods().front().key.name});
+    CHECK(world.asking() == 0);
+    world.pass(world.conf.reason_interval + seconds(2));
+    CHECK(world.asking() == 1);
+}
+
+TEST_CASE("another namespace for batch jobs, or none, leaves no Pods behind")
+{
+    DemandWorld world;
+    world.start_agent();
+    world.wait_for("Resources");
+    world.pass(world.conf.reason_interval + seconds(2));
+    REQUIRE(world.asking() == 1);
+    Conf changed = world.conf;
+    changed.batch_namespace.clear();
+    world.deliver(Reload{std::make_shared<const Conf>(changed)});
+    world.pass(seconds(5));
+    CHECK(world.asking() == 0);
+}

@@ -31,11 +31,12 @@ struct Bed {
             sets.push_back(set);
         }
         for (WorkerSet &set : sets)
-            facts.push_back(
-                {.set = &set,
-                 .size =
-                     WorkerSize{4, MebiBytes{1000}, {{"gpu", 2}}, set.key.name},
-                 .partitions = {set.key.name}});
+            facts.push_back({.set = &set,
+                             .size = NodeCapacity{4,
+                                                  MebiBytes{1000},
+                                                  {{"gpu", 2}},
+                                                  set.key.name},
+                             .partitions = {set.key.name}});
     }
 
     WaitingJob &add(std::uint32_t nodes = 1, std::uint32_t cpus = 1,

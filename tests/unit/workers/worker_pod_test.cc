@@ -105,3 +105,39 @@ TEST_CASE("worker Pod: the patch has the uid, and only what changes")
     CHECK_FALSE(conditions[0].at("lastTransitionTime").present());
     CHECK(conditions[1].text("lastTransitionTime") == "1970-01-01T00:00:00Z");
 }
+
+TEST_CASE("worker Pod: what protects it says so to autoscalers, but where "
+          "somebody else has said something to them")
+{
+    auto annotations = [](const WorkerPod &pod, const char *protect,
+                          bool marks = true) {
+        WorkerPatch patch;
+        patch.protect = protect;
+        auto body = Json::parse(worker_patch_body(
+            pod, patch, std::chrono::system_clock::time_point{}, marks));
+        REQUIRE(body);
+        Json found = body->at("metadata/annotations");
+        return found.present() ? found.dump() : std::string();
+    };
+    WorkerPod pod;
+    CHECK(annotations(pod, "true") ==
+          R"({"karpenter.sh/do-not-disrupt":"true",)"
+          R"("cluster-autoscaler.kubernetes.io/safe-to-evict":"false",)"
+          R"("slurmk8s/busy":"karpenter.sh/do-not-disrupt,)"
+          R"(cluster-autoscaler.kubernetes.io/safe-to-evict"})");
+    CHECK(annotations(pod, "true", false).empty()); // an older policy
+    CHECK(annotations(pod, "").empty());
+
+    pod.autoscaler_marks = {"karpenter.sh/do-not-disrupt",
+                            "cluster-autoscaler.kubernetes.io/safe-to-evict"};
+    CHECK(annotations(pod, "true").empty());
+    CHECK(annotations(pod, "").empty());
+    pod.own_marks = "cluster-autoscaler.kubernetes.io/safe-to-evict";
+    CHECK(annotations(pod, "true") ==
+          R"({"cluster-autoscaler.kubernetes.io/safe-to-evict":"false",)"
+          R"("slurmk8s/busy":)"
+          R"("cluster-autoscaler.kubernetes.io/safe-to-evict"})");
+    CHECK(annotations(pod, "") ==
+          R"({"cluster-autoscaler.kubernetes.io/safe-to-evict":null,)"
+          R"("slurmk8s/busy":null})");
+}

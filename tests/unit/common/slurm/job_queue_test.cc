@@ -12,6 +12,9 @@ TEST_CASE("the tasks of an array are counted, and those that may run at once")
     CHECK(count_tasks("1-5,7,10-20:2") == 12);
     CHECK(count_tasks("0-999%5") == 5);
     CHECK(count_tasks("1-3%10") == 3);
+    CHECK(count_tasks("0-999%5", 3) == 2);
+    CHECK(count_tasks("0-999%5", 5) == 1); // slurmctld says whether it waits
+    CHECK(count_tasks("1-3", 100) == 3);
     CHECK(count_tasks("1-3,5,...") == 4);
     CHECK(count_tasks("") == 1);
     CHECK(count_tasks("5-1") == 1);
