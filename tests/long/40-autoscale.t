@@ -86,7 +86,7 @@ def what_starts_none():
     held = sbatch("true", "--hold")
     others = [sbatch("true", f"--dependency=afterok:{held}"),
               sbatch("true", "--begin=now+1hour"),
-              sbatch("true", "-w", "w-1", "--hold")]
+              sbatch("true", "-N2", "--hold")]
     until = time.monotonic() + 15
     while time.monotonic() < until:
         equal((replicas(), pods()), (0, {}), "replicas and Pods")
@@ -168,6 +168,22 @@ def by_hand():
     wait_for("the node of the other to go", lambda: "w-1" not in names())
     annotate(autoscale="0-2")
     wait_for("it to go again", all_wait, 120)
+
+
+@case
+def named():
+    """a job that names the second worker brings both, since they come in their order;
+    its record stays as long as slurmctld remembers the job, and takes the next
+    job"""
+    with slurmctld.changed_conf(lambda conf: conf + "\nMinJobAge=20\n", how="stop"):
+        wait_for("slurmctld to answer", slurmctld.is_up)
+        for words in (("-w", "w-1"), ("-N2", "-n2")):
+            job = sbatch("exit 6", *words)
+            wait_for("the job to end", lambda: state_of(job) == ["FAILED"], 120)
+            equal(bed.jobs()[job]["exit_code"]["return_code"]["number"], 6,
+                  "exit code of the job")
+            wait_for("the workers to go", lambda: not pods(), 120)
+        wait_for("the nodes", all_wait, 200)
 
 
 @case

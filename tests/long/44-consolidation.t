@@ -49,23 +49,25 @@ seen = set()
 
 
 def begin():
-    """What one round starts, at random within its time: (offset, what)."""
-    kinds = chance.choices(["pod", "job", "pods"], [5, 3, 2], k=chance.randint(0, 3))
+    """What one round starts, at random within its time: (offset, what). Many rounds
+    start little or nothing, so that nodes become empty."""
+    kinds = chance.choices(["pod", "job", "pods"], [4, 4, 2],
+                           k=chance.choice((0, 0, 1, 1, 3)))
     return sorted((chance.uniform(0, ROUND), kind) for kind in kinds)
 
 
 def start(kind):
     if kind == "job":
         said = bed.run("sbatch", "--parsable", "--external", "--ntasks=1",
-                       f"--cpus-per-task={chance.choice((1, 2, 4))}", "--time=60",
+                       f"--cpus-per-task={chance.choice((2, 4, 8))}", "--time=60",
                        f"--partition={karpenter.PARTITION}", user="slurm")
-        jobs[int(said.strip().splitlines()[-1])] = chance.uniform(3, 20)
+        jobs[int(said.strip().splitlines()[-1])] = chance.uniform(1, 12)
         return
-    for _ in range(chance.randint(2, 6) if kind == "pods" else 1):
+    for _ in range(chance.randint(3, 8) if kind == "pods" else 1):
         name = f"p{len(pods)}"
         pods.append(name)
-        bed.create(karpenter.pod(name, cpu=str(chance.choice((1, 2, 4))), annotations={
-            "sandbox/run": f"{chance.randint(1, 20)}s"}))
+        bed.create(karpenter.pod(name, cpu=str(chance.choice((2, 4, 8))), annotations={
+            "sandbox/run": f"{chance.randint(1, 12)}s"}))
 
 
 def look():

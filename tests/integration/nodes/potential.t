@@ -124,8 +124,9 @@ def what_would_not_start():
 
 
 def asking():
-    """The Pods that stand for Nodes which batch jobs wait for, by name."""
-    return {pod["metadata"]["name"]: pod for pod in bed.pods(batch.NS)
+    """The Pods that stand for Nodes which batch jobs wait for, by name without the
+    hash at its end."""
+    return {pod["metadata"]["name"].rsplit("-", 1)[0]: pod for pod in bed.pods(batch.NS)
             if pod["spec"]["schedulerName"] == "slurmk8s-waits"}
 
 
@@ -137,12 +138,12 @@ def batch_jobs_ask():
     names = [f"slurm-waits-{job}-0-{node}" for node in (0, 1)]
     wait_for("its two Pods", lambda: sorted(asking()) == names, 20)
     wait_for("them to be Unschedulable", lambda: all(
-        bed.condition(name, batch.NS).get("reason") == "Unschedulable"
-        for name in names))
+        one.get("reason") == "Unschedulable" for pod in asking().values()
+        for one in pod["status"].get("conditions", [{}])))
     pod = asking()[names[0]]
     equal(pod["spec"]["containers"][0]["resources"]["requests"]["cpu"], "18",
           "CPUs of its share")
-    check(POOL in str(pod["spec"]["affinity"]["nodeAffinity"]), "its pool")
+    equal(pod["spec"]["nodeSelector"], {POOL: "pot"}, "its pool")
     check("podAntiAffinity" in pod["spec"]["affinity"], "one on each Node")
 
     bed.run("scontrol", "hold", str(job))
