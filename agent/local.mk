@@ -12,6 +12,7 @@ include agent/act/local.mk
 include agent/batch/local.mk
 include agent/workers/local.mk
 include agent/session/local.mk
+include agent/metrics/local.mk
 include agent/owner/local.mk
 include agent/daemon/local.mk
 
@@ -35,6 +36,7 @@ agent_libagent_la_SOURCES = \
 	$(agent_batch_sources) \
 	$(agent_workers_sources) \
 	$(agent_session_sources) \
+	$(agent_metrics_sources) \
 	$(agent_owner_sources) \
 	$(agent_daemon_sources)
 agent_libagent_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)
@@ -58,6 +60,7 @@ slurmk8sd_LDADD = $(agent_libraries) $(agent_system_libraries)
 
 EXTRA_DIST += \
 	agent/objects/README.md \
+	agent/metrics/README.md \
 	agent/cel/README.md \
 	agent/claims/README.md \
 	agent/gres/README.md \

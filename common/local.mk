@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Five libraries, each of which knows those above it only: see doc/layers.
+# Five libraries, each of which knows those above it only: see doc/layers. That of
+# common/web has common/metrics, too.
 include common/base/local.mk
 include common/contract/local.mk
 include common/kube/local.mk
+include common/metrics/local.mk
 include common/web/local.mk
 include common/slurm/local.mk
 
@@ -15,7 +17,7 @@ common_contract_libcontract_la_SOURCES = $(common_contract_sources)
 common_contract_libcontract_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 common_kube_libkube_la_SOURCES = $(common_kube_sources)
 common_kube_libkube_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)
-common_web_libweb_la_SOURCES = $(common_web_sources)
+common_web_libweb_la_SOURCES = $(common_metrics_sources) $(common_web_sources)
 common_web_libweb_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 common_slurm_libslurmcalls_la_SOURCES = $(common_slurm_sources)
 common_slurm_libslurmcalls_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)

@@ -24,6 +24,7 @@ dist_admindoc_DATA = \
 	doc/admin/configure.md \
 	doc/admin/helm.md \
 	doc/admin/install.md \
+	doc/admin/metrics.md \
 	doc/admin/migrate-from-slurm-bridge.md \
 	doc/admin/migrate-from-slurm-operator.md \
 	doc/admin/operate.md \

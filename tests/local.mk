@@ -118,7 +118,9 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/kube/token_claims_test.cc \
 	tests/unit/common/kube/token_file_test.cc \
 	tests/unit/common/kube/websocket_test.cc \
+	tests/unit/common/metrics/metric_text_test.cc \
 	tests/unit/common/slurm/adoption_tier_test.cc \
+	tests/unit/common/slurm/census_record_test.cc \
 	tests/unit/common/slurm/gres_counts_test.cc \
 	tests/unit/common/slurm/het_job_test.cc \
 	tests/unit/common/slurm/job_gres_test.cc \
@@ -258,6 +260,11 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/gres/fit_counts_test.cc \
 	tests/unit/gres/gres_memo_test.cc \
 	tests/unit/gres/plugin_resources_test.cc \
+	tests/unit/metrics/census_pace_test.cc \
+	tests/unit/metrics/counted.h \
+	tests/unit/metrics/job_history_test.cc \
+	tests/unit/metrics/slurm_metrics_test.cc \
+	tests/unit/metrics/slurm_numbers_test.cc \
 	tests/unit/nodes/hybrid_devices_test.cc \
 	tests/unit/nodes/hybrid_size_test.cc \
 	tests/unit/nodes/node_devices_test.cc \

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 agent_daemon_sources = \
 	agent/daemon/access_watch.cc agent/daemon/access_watch.h \
+	agent/daemon/census_thread.cc agent/daemon/census_thread.h \
 	agent/daemon/group_watch.cc agent/daemon/group_watch.h \
 	agent/daemon/hook_server.cc agent/daemon/hook_server.h \
 	agent/daemon/lease.cc agent/daemon/lease.h \

@@ -7,6 +7,7 @@
 #include "agent/calls/guarded_slurm.h"
 #include "agent/calls/workers.h"
 #include "agent/daemon/access_watch.h"
+#include "agent/daemon/census_thread.h"
 #include "agent/daemon/hook_server.h"
 #include "agent/daemon/lease_keeper.h"
 #include "agent/daemon/notify.h"
@@ -22,6 +23,7 @@
 #include "common/base/log.h"
 #include "common/base/user_name.h"
 #include "common/contract/batch_names.h"
+#include "common/contract/names.h"
 #include "common/contract/unit_user.h"
 #include "common/kube/lease_api.h"
 #include "common/slurm/api.h"
@@ -263,6 +265,7 @@ struct Calls {
     GuardedSlurm slurm;
     SlurmQueueApi queue_api;
     GuardedQueue queue;
+    SlurmCensusApi census;
     Workers workers;
     Workers submitters;
     Workers reporters;
@@ -303,13 +306,14 @@ struct LeaseHolding {
     LeaseHolding(const Conf &conf, const HttpEndpoint &endpoint, Calls &calls,
                  std::function<Control()> control, const Access &access,
                  GroupLooks &looks, Mailbox<Message> &mailbox,
-                 Mailbox<WorkerNews> &worker_news, OwnConf *own)
+                 Mailbox<WorkerNews> &worker_news, SlurmMetrics &metrics,
+                 OwnConf *own)
         : api(lease_endpoint(endpoint), conf.lease_namespace, conf.lease_name),
           lease(api, calls.gate),
           keeper({lease, calls.permit, std::move(control)},
                  this_holder(host_name(), conf.socket_path),
                  {[this, &conf, &endpoint, &calls, &access, &looks, &mailbox,
-                   &worker_news, own] {
+                   &worker_news, &metrics, own] {
                       if (conf.schedule_pods)
                           watches.emplace(endpoint, conf, access, looks,
                                           mailbox);
@@ -317,6 +321,10 @@ struct LeaseHolding {
                           mailbox.push(WatchState{start_problem, ""});
                       workers.emplace(endpoint, conf, calls.slurm, calls.queue,
                                       calls.gate, mailbox, worker_news, own);
+                      if (conf.metrics_interval.count() != 0)
+                          census.emplace(calls.census, metrics,
+                                         conf.metrics_interval,
+                                         names::job_history_file);
                   },
                   [&mailbox](LeaseNews news) { mailbox.push(std::move(news)); },
                   [&mailbox](const std::string &reason) {
@@ -327,10 +335,12 @@ struct LeaseHolding {
           thread(keeper)
     {
     }
-    // Whoever writes has stopped before.
+    // Whoever writes has stopped before. Counts of jobs do not go on once
+    // another agent may begin with them.
     ~LeaseHolding()
     {
         thread.stop();
+        census.reset();
         keeper.give_back();
     }
     LeaseHolding(const LeaseHolding &) = delete;
@@ -339,6 +349,7 @@ struct LeaseHolding {
     // Set once the Lease is ours; without Pods to schedule there are none.
     std::optional<Watches> watches;
     std::optional<WorkerThread> workers; // likewise
+    std::optional<CensusThread> census;  // once the Lease is ours
     LeaseApi api;
     GuardedLease lease;
     LeaseKeeper keeper;
@@ -433,8 +444,9 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
     GroupLooks looks;
     Owner owner(conf, ports_of(calls, **hooks, access, looks, worker_news),
                 mailbox);
-    auto web =
-        start_web(conf->web_address, pages_of(owner, mailbox, calls.slurm));
+    SlurmMetrics metrics;
+    auto web = start_web(conf->web_address,
+                         pages_of(owner, mailbox, calls.slurm, metrics));
     if (!web)
         return std::unexpected(web.error());
     auto users = serve_users(sessions, *conf, endpoint);
@@ -447,7 +459,7 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
                           mailbox.push(WatchState{"token", std::move(problem)});
                       });
     LeaseHolding holding(*conf, endpoint, calls, *control, access, looks,
-                         mailbox, worker_news, own_conf);
+                         mailbox, worker_news, metrics, own_conf);
     AtScopeEnd stop_calls([&] { calls.stop(); });
     SignalThread signals([&](const std::stop_token &stop) {
         serve_signals(stop, load, mailbox, access_watch, token);

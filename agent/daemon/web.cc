@@ -15,19 +15,26 @@ constexpr char json[] = "application/json";
 Result<std::unique_ptr<PageServer>> start_web(const std::string &address,
                                               const WebPages &pages)
 {
-    using Query = PageServer::Query;
+    using Request = PageRequest;
     return PageServer::start(
         address, "WebAddress=" + address, web_threads,
         {{"/healthz",
-          [pages](const Query &) { return probe_page(pages.problems()); }},
+          [pages](const Request &) { return probe_page(pages.problems()); }},
          {"/metrics",
-          [pages](const Query &) { return metrics_page(pages.metrics()); }},
+          [pages](const Request &request) {
+              return metrics_page(request, pages.metrics);
+          }},
+         {"/metrics/detail",
+          [pages](const Request &request) {
+              return metrics_page(request, pages.detail);
+          }},
          {"/status",
-          [pages](const Query &) {
+          [pages](const Request &) {
               return PageReply{.body = pages.status(), .type = json};
           }},
-         {"/explain", [pages](const Query &query) {
-              WebReply said = pages.explain(query("pod"), query("job"));
+         {"/explain", [pages](const Request &request) {
+              WebReply said = pages.explain(request.parameter("pod"),
+                                            request.parameter("job"));
               return PageReply{said.status, std::move(said.body), json};
           }}});
 }

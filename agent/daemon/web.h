@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The agent's HTTP endpoints, meant for loopback: /healthz for probes, /metrics
-// for Prometheus, /status and /explain for slurmk8s(1). They are read-only.
-// Anyone who can reach them learns what squeue and scontrol show to everybody,
-// and the names of the Pods: see WebAddress in k8s.conf(5).
+// and /metrics/detail for Prometheus, /status and /explain for slurmk8s(1).
+// They are read-only. Anyone who can reach them learns what squeue and scontrol
+// show to everybody, and the names of the Pods: see WebAddress in k8s.conf(5).
 #pragma once
 
 #include "agent/owner/explain_page.h"
 #include "common/base/result.h"
+#include "common/metrics/metric_text.h"
 #include "common/web/page_server.h"
 
 #include <functional>
@@ -19,8 +20,9 @@ namespace bridge {
 // answered or a limit is reached: see pages_of().
 struct WebPages {
     std::function<std::string()> problems; // empty: serving well
-    std::function<std::string()> metrics;
-    std::function<std::string()> status; // JSON
+    std::function<MetricText(MetricFormat)> metrics;
+    std::function<MetricText(MetricFormat)> detail; // costly or personal
+    std::function<std::string()> status;            // JSON
     // The name of a Pod and a JobId; exactly one of them is given.
     std::function<WebReply(const std::string &, const std::string &)> explain;
 };

@@ -41,7 +41,8 @@ Result<Story> ask_story(const StoryKey &key, Owner &owner,
 
 } // namespace
 
-WebPages pages_of(Owner &owner, Mailbox<Message> &mailbox, Slurm &slurm)
+WebPages pages_of(Owner &owner, Mailbox<Message> &mailbox, Slurm &slurm,
+                  const SlurmMetrics &metrics)
 {
     using Text = std::string;
     auto explain_page = std::make_shared<ExplainPage>(
@@ -50,18 +51,28 @@ WebPages pages_of(Owner &owner, Mailbox<Message> &mailbox, Slurm &slurm)
     auto problems = [&owner] {
         return owner.health().failures(!owner.standby().empty());
     };
-    return {
-        [=, &mailbox] {
-            return ask<Text>(mailbox, problems, Text(silent) + "\n");
-        },
-        [&] { return ask<Text>(mailbox, [&] { return owner.metrics(); }, {}); },
-        [&] {
-            return ask<Text>(
-                mailbox, [&] { return owner.status_json(); }, "{}");
-        },
-        [explain_page](const Text &pod, const Text &job) {
-            return explain_page->answer(pod, job);
-        }};
+    return {[=, &mailbox] {
+                return ask<Text>(mailbox, problems, Text(silent) + "\n");
+            },
+            [&](MetricFormat format) {
+                auto text = ask<MetricText>(
+                    mailbox, [&, format] { return owner.metrics(format); },
+                    MetricText(format));
+                metrics.write(text);
+                return text;
+            },
+            [&](MetricFormat format) {
+                MetricText text(format);
+                metrics.write_detail(text);
+                return text;
+            },
+            [&] {
+                return ask<Text>(
+                    mailbox, [&] { return owner.status_json(); }, "{}");
+            },
+            [explain_page](const Text &pod, const Text &job) {
+                return explain_page->answer(pod, job);
+            }};
 }
 
 } // namespace bridge

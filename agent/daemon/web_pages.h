@@ -3,6 +3,7 @@
 #pragma once
 
 #include "agent/daemon/web.h"
+#include "agent/metrics/slurm_metrics.h"
 #include "agent/owner/message.h"
 #include "common/base/mailbox.h"
 #include "common/slurm/api.h"
@@ -11,10 +12,11 @@ namespace bridge {
 
 class Owner;
 
-// Each page waits a few seconds at most for the owner thread, which runs
-// owner. If it does not answer, problems says so, metrics is empty, status is
-// "{}", and explain has the status 503. All three arguments must outlive the
-// pages.
-WebPages pages_of(Owner &owner, Mailbox<Message> &mailbox, Slurm &slurm);
+// Each page but detail waits a few seconds at most for the owner thread, which
+// runs owner. If it does not answer, problems says so, metrics has none of the
+// agent, status is "{}", and explain has the status 503. All arguments must
+// outlive the pages.
+WebPages pages_of(Owner &owner, Mailbox<Message> &mailbox, Slurm &slurm,
+                  const SlurmMetrics &metrics);
 
 } // namespace bridge

@@ -3,8 +3,6 @@
 
 #include "common/base/log.h"
 
-#include <format>
-
 namespace bridge {
 
 bool Health::set_problem(const std::string &what, const std::string &reason)
@@ -44,25 +42,16 @@ std::string Health::failures(bool standby) const
     return lines;
 }
 
-std::string Health::metrics() const
+void Health::write_metrics(MetricText &text) const
 {
-    std::string text =
-        "# HELP slurmk8sd_actions_total Actions for gangs, by result.\n"
-        "# TYPE slurmk8sd_actions_total counter\n";
+    text.counter("slurmk8sd_actions", "Actions for gangs, by result.");
     for (const auto &[key, count] : actions_)
-        text += std::format(
-            "slurmk8sd_actions_total{{action=\"{}\",result=\"{}\"}} {}\n",
-            key.first, key.second, count);
-    text += "# HELP slurmk8sd_events_total Events that the agent received.\n"
-            "# TYPE slurmk8sd_events_total counter\n";
+        text.add(count, {{"action", key.first}, {"result", key.second}});
+    text.counter("slurmk8sd_events", "Events that the agent received.");
     for (const auto &[what, count] : counts_)
-        text += std::format("slurmk8sd_events_total{{event=\"{}\"}} {}\n", what,
-                            count);
-    text += std::format("# HELP slurmk8sd_problems Problems at the moment.\n"
-                        "# TYPE slurmk8sd_problems gauge\n"
-                        "slurmk8sd_problems {}\n",
-                        problems_.size());
-    return text;
+        text.add(count, {{"event", what}});
+    text.gauge("slurmk8sd_problems", "Problems at the moment.",
+               problems_.size());
 }
 
 } // namespace bridge

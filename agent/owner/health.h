@@ -3,6 +3,8 @@
 // and /healthz. Used by the owner thread only.
 #pragma once
 
+#include "common/metrics/metric_text.h"
+
 #include <cstdint>
 #include <map>
 #include <string>
@@ -51,8 +53,7 @@ class Health {
     }
     void count(const std::string &what) { counts_[what]++; }
 
-    // Returns the metrics in Prometheus' text format.
-    std::string metrics() const;
+    void write_metrics(MetricText &text) const;
 
   private:
     std::map<std::string, std::string> problems_;

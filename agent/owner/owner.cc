@@ -169,9 +169,11 @@ void Owner::wake_all()
         to_.agenda.wake(uid);
 }
 
-std::string Owner::metrics() const
+MetricText Owner::metrics(MetricFormat format) const
 {
-    return metrics_of(to_);
+    MetricText text(format);
+    write_metrics(to_, text);
+    return text;
 }
 
 std::string Owner::status_json() const

@@ -31,9 +31,10 @@ class Owner {
     // Returns when a turn is due if no message comes before.
     Clock::time_point next_deadline() const;
 
-    // For slurmk8s and the probes; to be called on the owner thread only (Ask).
+    // For slurmk8s, Prometheus and the probes; to be called on the owner thread
+    // only (Ask).
     const Health &health() const { return to_.context.health; }
-    std::string metrics() const;
+    MetricText metrics(MetricFormat format) const;
     std::string status_json() const;
     // Code::not_found when no gang matches, Code::conflict when several Pods
     // have that name.

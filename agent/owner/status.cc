@@ -5,7 +5,6 @@
 #include "common/base/json.h"
 
 #include <algorithm>
-#include <format>
 #include <tuple>
 #include <vector>
 
@@ -24,42 +23,32 @@ bool is_serving(const OwnerParts &parts)
 
 } // namespace
 
-std::string metrics_of(const OwnerParts &parts)
+void write_metrics(const OwnerParts &parts, MetricText &text)
 {
-    std::map<std::string, std::size_t> gangs;
+    std::map<std::string, std::uint64_t> gangs;
     for (const auto &[uid, entry] : parts.gangs.all())
         gangs[entry.gang.job ? state_name(entry.gang.job->state) : "NONE"]++;
-    std::string text = parts.context.health.metrics();
-    text += "# HELP slurmk8sd_gangs Gangs by the state of their Slurm job.\n"
-            "# TYPE slurmk8sd_gangs gauge\n";
+    parts.context.health.write_metrics(text);
+    text.gauge("slurmk8sd_gangs", "Gangs by the state of their Slurm job.");
     for (const auto &[state, count] : gangs)
-        text += std::format("slurmk8sd_gangs{{job_state=\"{}\"}} {}\n", state,
-                            count);
-    text += std::format("# HELP slurmk8sd_pending_jobs Gangs that wait in "
-                        "Slurm, or stand in line for it.\n"
-                        "# TYPE slurmk8sd_pending_jobs gauge\n"
-                        "slurmk8sd_pending_jobs{{where=\"slurm\"}} {}\n"
-                        "slurmk8sd_pending_jobs{{where=\"line\"}} {}\n",
-                        parts.places.counted(), parts.places.in_line());
-    text += std::format("# HELP slurmk8sd_pods_outside_queue Pods on Slurm's "
-                        "nodes that no job stands for and no DaemonSet owns.\n"
-                        "# TYPE slurmk8sd_pods_outside_queue gauge\n"
-                        "slurmk8sd_pods_outside_queue {}\n",
-                        parts.outside.count());
-    text += std::format("# HELP slurmk8sd_pods_vanished Pods whose objects are "
-                        "gone and whose containers may still run.\n"
-                        "# TYPE slurmk8sd_pods_vanished gauge\n"
-                        "slurmk8sd_pods_vanished {}\n",
-                        parts.room.gate().count_vanished());
-    text += std::format("# HELP slurmk8sd_tasks Tasks that wait for a worker.\n"
-                        "# TYPE slurmk8sd_tasks gauge\n"
-                        "slurmk8sd_tasks{{queue=\"submits\"}} {}\n"
-                        "slurmk8sd_tasks{{queue=\"actions\"}} {}\n"
-                        "slurmk8sd_tasks{{queue=\"reports\"}} {}\n",
-                        parts.context.ports.submits.size(),
-                        parts.context.ports.workers.size(),
-                        parts.context.ports.reporters.size());
-    return text;
+        text.add(count, {{"job_state", state}});
+    text.gauge("slurmk8sd_pending_jobs",
+               "Gangs that wait in Slurm, or stand in line for it.");
+    text.add(std::uint64_t{parts.places.counted()}, {{"where", "slurm"}});
+    text.add(std::uint64_t{parts.places.in_line()}, {{"where", "line"}});
+    text.gauge("slurmk8sd_pods_outside_queue",
+               "Pods on Slurm's nodes that no job stands for and no DaemonSet "
+               "owns.",
+               parts.outside.count());
+    text.gauge("slurmk8sd_pods_vanished",
+               "Pods whose objects are gone and whose containers may still "
+               "run.",
+               parts.room.gate().count_vanished());
+    text.gauge("slurmk8sd_tasks", "Tasks that wait for a worker.");
+    const BridgePorts &ports = parts.context.ports;
+    text.add(std::uint64_t{ports.submits.size()}, {{"queue", "submits"}});
+    text.add(std::uint64_t{ports.workers.size()}, {{"queue", "actions"}});
+    text.add(std::uint64_t{ports.reporters.size()}, {{"queue", "reports"}});
 }
 
 std::string status_of(const OwnerParts &parts)

@@ -5,13 +5,13 @@
 
 #include "agent/owner/explain_page.h"
 #include "agent/owner/parts.h"
+#include "common/metrics/metric_text.h"
 
 #include <string>
 
 namespace bridge {
 
-// In Prometheus' text format.
-std::string metrics_of(const OwnerParts &parts);
+void write_metrics(const OwnerParts &parts, MetricText &text);
 // For slurmk8s status, as JSON.
 std::string status_of(const OwnerParts &parts);
 // For slurmk8s explain. Code::not_found when no gang matches, Code::conflict

@@ -10,6 +10,7 @@
 #include "cli/setup/slurm_lines.h"
 #include "common/base/replace_file.h"
 #include "common/base/system_error.h"
+#include "common/contract/names.h"
 
 #include <algorithm>
 #include <chrono>
@@ -211,7 +212,8 @@ Result<> remove_file(const std::string &path, const Report &report)
     });
 }
 
-// k8s.conf goes last: a run after a failure must still find the other two.
+// k8s.conf goes last: a run after a failure must still find what it names. The
+// directory of the token can go once the counts of jobs are not in it.
 Result<> remove_files(const Site &site, const Report &report)
 {
     auto or_else = [&](const char *key, const std::string &other) {
@@ -220,9 +222,11 @@ Result<> remove_files(const Site &site, const Report &report)
     const std::string token = or_else("KubeTokenFile", default_token_file);
     const std::string ca =
         or_else("KubeCaFile", directory_of(site.conf_path) + "/k8s/ca.crt");
+    const std::string counts = names::job_history_file;
     const std::string beside = directory_of(site.conf_path) + "/k8s/";
-    for (const std::string &path : {token, ca}) {
-        if (path != default_token_file && !path.starts_with(beside)) {
+    for (const std::string &path : {counts, token, ca}) {
+        if (path != default_token_file && path != counts &&
+            !path.starts_with(beside)) {
             report.left(path + ": k8s.conf names it, and others may use it");
             continue;
         }

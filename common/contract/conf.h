@@ -72,6 +72,8 @@ struct Conf {
     bool cordon_nodes = true;                    // CordonNodes=yes|no
     std::chrono::seconds node_interval{5};       // NodeInterval=, 1..3600
     std::chrono::seconds resize_delay{60};       // ResizeDelay=, 0..86400
+    // MetricsInterval=, 0..3600; 0: Slurm is not counted
+    std::chrono::seconds metrics_interval{30};
     std::string lease_namespace{"slurm-k8s-bridge"}; // LeaseNamespace=NAME
     std::string lease_name{"slurmk8sd"};             // LeaseName=NAME
     // Batch jobs as Pods; without a namespace this is off.

@@ -136,5 +136,8 @@ inline constexpr char manager[] = "slurmk8sd";
 inline constexpr char default_kubelet_dir[] = "/var/lib/kubelet";
 inline constexpr char default_labels_file[] = "/run/slurmk8s-node/labels.json";
 inline constexpr char default_socket_path[] = "/run/slurmk8s/hook.sock";
+// Where the agent keeps what jobs have done, for its metrics: in the directory
+// that its systemd unit lets it write.
+inline constexpr char job_history_file[] = "/var/lib/slurmk8s/job-history";
 
 } // namespace bridge::names

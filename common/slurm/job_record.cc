@@ -13,9 +13,6 @@
 
 extern "C" {
 #include <slurm/slurm_errno.h>
-
-// Exported by libslurm under this name, and missing in slurm.h.
-const char *slurm_job_state_reason_string(int reason);
 }
 
 namespace bridge {

@@ -14,6 +14,9 @@
 
 extern "C" {
 #include <slurm/slurm.h>
+
+// Exported by libslurm under this name, and missing in slurm.h.
+const char *slurm_job_state_reason_string(int reason);
 }
 
 namespace bridge {

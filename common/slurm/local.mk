@@ -5,6 +5,8 @@ common_slurm_sources = \
 	common/slurm/api.h \
 	common/slurm/batch.cc \
 	common/slurm/batch_job.h \
+	common/slurm/census.cc common/slurm/census.h \
+	common/slurm/census_record.cc common/slurm/census_record.h \
 	common/slurm/cores.cc common/slurm/cores.h \
 	common/slurm/ctl_conf.cc common/slurm/ctl_conf.h \
 	common/slurm/database.h \
@@ -32,6 +34,7 @@ common_slurm_sources = \
 	common/slurm/reasons.cc common/slurm/reasons.h \
 	common/slurm/request.cc common/slurm/request.h \
 	common/slurm/shadow_partitions.cc common/slurm/shadow_partitions.h \
+	common/slurm/state_tests.cc common/slurm/state_tests.h \
 	common/slurm/states.h \
 	common/slurm/strings.cc common/slurm/strings.h \
 	common/slurm/submitted.h \

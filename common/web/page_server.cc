@@ -16,9 +16,12 @@ constexpr std::size_t longest_request = 4096; // bytes
 httplib::Server::Handler handler_of(const PageServer::Page &page)
 {
     return [page](const httplib::Request &request, httplib::Response &reply) {
-        PageReply said = page([&request](const std::string &name) {
-            return request.get_param_value(name);
-        });
+        PageReply said = page({[&request](const std::string &name) {
+                                   return request.get_param_value(name);
+                               },
+                               [&request](const std::string &name) {
+                                   return request.get_header_value(name);
+                               }});
         reply.status = said.status;
         reply.set_content(said.body, said.type);
     };
@@ -69,9 +72,11 @@ PageReply probe_page(const std::string &problems)
     return {.status = 503, .body = problems};
 }
 
-PageReply metrics_page(std::string metrics)
+PageReply metrics_page(const PageRequest &request,
+                       const std::function<MetricText(MetricFormat)> &write)
 {
-    return {.body = std::move(metrics), .type = "text/plain; version=0.0.4"};
+    MetricFormat format = format_for(request.header("Accept"));
+    return {.body = write(format).finish(), .type = content_type(format)};
 }
 
 } // namespace bridge

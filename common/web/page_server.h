@@ -4,6 +4,7 @@
 #pragma once
 
 #include "common/base/result.h"
+#include "common/metrics/metric_text.h"
 
 #include <cstddef>
 #include <functional>
@@ -19,12 +20,16 @@ struct PageReply {
     std::string type = "text/plain";
 };
 
+// Both return "" for what the request does not have.
+struct PageRequest {
+    std::function<std::string(const std::string &name)> parameter; // of a query
+    std::function<std::string(const std::string &name)> header;
+};
+
 class PageServer {
   public:
-    // Returns a parameter of the query, or "".
-    using Query = std::function<std::string(const std::string &name)>;
     // Called on any thread of the server, on several at once.
-    using Page = std::function<PageReply(const Query &)>;
+    using Page = std::function<PageReply(const PageRequest &)>;
 
     // Listens at address, which is IP:PORT, and serves these pages, by path.
     // setting: the address as the user has given it, for messages. threads: how
@@ -45,7 +50,8 @@ class PageServer {
 
 // A page for probes: "ok" if nothing is wrong, else what is, with status 503.
 PageReply probe_page(const std::string &problems);
-// A page in the text format of Prometheus.
-PageReply metrics_page(std::string metrics);
+// A page of metrics, in the format that the request wants.
+PageReply metrics_page(const PageRequest &request,
+                       const std::function<MetricText(MetricFormat)> &write);
 
 } // namespace bridge

@@ -80,9 +80,8 @@ Result<> Actor::act(const Step &step, const About &about)
     auto reply = send(step);
     Result<> made =
         reply ? check_status(*reply) : Result<>(std::unexpected(reply.error()));
-    metrics_.count(std::format("steps_total{{verb=\"{}\",result=\"{}\"}}",
-                               verb_name(step.verb),
-                               made ? "ok" : code_name(made.error().code)));
+    metrics_.count_step(verb_name(step.verb),
+                        made ? "ok" : code_name(made.error().code));
     // Somebody else has made the deletion.
     if (!made && step.verb == Step::Verb::remove &&
         made.error().code == Code::not_found)

@@ -2,25 +2,37 @@
 // What the operator counts, for /metrics. May be used by every thread.
 #pragma once
 
+#include "common/metrics/metric_text.h"
+
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 
 namespace bridge::slinky {
 
 class Metrics {
   public:
-    // name has its labels: "steps_total{verb=\"create\"}".
-    void count(const std::string &name);
-    void set(const std::string &name, std::uint64_t value);
+    void count_step(const std::string &verb, const std::string &result);
+    // Those that it follows, by kind.
+    void set_objects(const std::string &kind, std::uint64_t count);
 
-    // The text format of Prometheus; each name gets our prefix.
-    std::string text() const;
+    // How it stands.
+    struct State {
+        bool leads = false;
+        std::uint64_t failing_watches = 0;
+        std::uint64_t failing_objects = 0;
+    };
+    void set(const State &state);
+
+    MetricText text(MetricFormat format) const;
 
   private:
     mutable std::mutex mutex_;
-    std::map<std::string, std::uint64_t> values_;
+    std::map<std::pair<std::string, std::string>, std::uint64_t> steps_;
+    std::map<std::string, std::uint64_t> objects_;
+    State state_;
 };
 
 } // namespace bridge::slinky

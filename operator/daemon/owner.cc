@@ -174,13 +174,11 @@ void Owner::forget_gone()
 void Owner::publish()
 {
     const Known &known = store_.known;
-    parts_.metrics.set("objects{kind=\"Controller\"}",
-                       known.controllers.size());
-    parts_.metrics.set("objects{kind=\"NodeSet\"}", known.node_sets.size());
-    parts_.metrics.set("objects{kind=\"Pod\"}", known.workers.size());
-    parts_.metrics.set("leader", parts_.leader.may_write(Clock::now()));
-    parts_.metrics.set("failing_watches", store_.failing.size());
-    parts_.metrics.set("failing_objects", rests_.size());
+    parts_.metrics.set_objects("Controller", known.controllers.size());
+    parts_.metrics.set_objects("NodeSet", known.node_sets.size());
+    parts_.metrics.set_objects("Pod", known.workers.size());
+    parts_.metrics.set({parts_.leader.may_write(Clock::now()),
+                        store_.failing.size(), rests_.size()});
     std::lock_guard lock(mutex_);
     not_ready_ = store_.complete.size() < parts_.watches.count()
                      ? "the first lists are not complete"

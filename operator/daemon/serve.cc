@@ -106,13 +106,16 @@ Result<std::unique_ptr<PageServer>> start_web(const std::string &address,
                                               const Owner &owner,
                                               const Metrics &metrics)
 {
-    using Query = PageServer::Query;
+    using Request = PageRequest;
     return PageServer::start(
         address, "--web-address " + address, web_threads,
-        {{"/healthz", [&](const Query &) { return probe(owner.healthz()); }},
-         {"/readyz", [&](const Query &) { return probe(owner.readyz()); }},
-         {"/metrics",
-          [&](const Query &) { return metrics_page(metrics.text()); }}});
+        {{"/healthz", [&](const Request &) { return probe(owner.healthz()); }},
+         {"/readyz", [&](const Request &) { return probe(owner.readyz()); }},
+         {"/metrics", [&](const Request &request) {
+              return metrics_page(request, [&](MetricFormat format) {
+                  return metrics.text(format);
+              });
+          }}});
 }
 
 } // namespace

@@ -51,3 +51,6 @@ cache_clang() { cached "clang-$(hash_of "$HERE"/cache/{debian,debian.packages,cl
 cache_packaging() {
     cached "packaging-$(hash_of "$HERE"/cache/{debian,debian.packages,packaging})" "$HERE/cache/packaging" "$(cache_debian)"
 }
+cache_monitoring() {
+    cached "monitoring-$(hash_of "$HERE"/cache/{debian,debian.packages,monitoring})" "$HERE/cache/monitoring" "$(cache_debian)"
+}

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A command in the Debian root with a layer of the cache over it, apart from every sandbox: for `with-clang` and `with-packaging`.
+# A command in the Debian root with a layer of the cache over it, apart from every sandbox: for `with-clang` and the like.
 
 # layer_run BUILDER CMD…: becomes CMD in the Debian root with the layer that BUILDER, a function of cache.sh, makes. The checkout,
 # $SANDBOX and the cache are inside at their own paths, the checkout also as $SOURCE. Nothing else that CMD writes is kept.

@@ -19,9 +19,10 @@ from tap import case, check, equal, run, wait_for
 
 CA = "/etc/slurm/k8s/ca.crt"
 TOKEN = "/var/lib/slurmk8s/token"
+STATE = "/var/lib/slurmk8s"  # in which the agent writes
 INCLUDE = "/etc/slurm/slurm-k8s-bridge.conf"
 FILES = [CONF, CA, TOKEN, agent_conf.TOKEN, INCLUDE, "/etc/slurm/slurm.conf",
-         "/etc/slurm/k8s", "/var/lib/slurmk8s"]
+         "/etc/slurm/k8s"]
 KUBECONFIG = str(bed.SANDBOX / "admin.conf")
 MANIFESTS = str(admission.KUBERNETES)
 OURS = ("slinky.slurm.net/", "slurmk8s/")
@@ -87,7 +88,8 @@ def files():
         for file in {' '.join(FILES)}; do
             stat -c '%n %U %G %a %Y' "$file" 2> /dev/null
             test -f "$file" && sha256sum "$file"
-        done; true""")
+        done
+        stat -c '%n %U %G %a' {STATE} 2> /dev/null; true""")
 
 
 def everything():
@@ -169,7 +171,7 @@ def uninstall():
     equal(manifests(), {}, "manifests")
     check("slurm-k8s-bridge" not in bed.run("kubectl", "get", "namespaces"),
           "the namespace")
-    for file in (CONF, agent_conf.TOKEN, CA, "/etc/slurm/k8s"):
+    for file in (CONF, agent_conf.TOKEN, CA, "/etc/slurm/k8s", STATE):
         check(file + " " not in files(), f"{file} in {files()}")
     for words in ("JobSubmitPlugins: k8s", "k8s_gate"):
         check(words in said, f"{words!r} in {said}")
@@ -206,9 +208,9 @@ def setup():
                           "  # a port of ours\nDefaultUser=alice\n"
                           "Partition=kwok\nResizeDelay=0\nKubeApiServer=")
           and f"KubeTokenFile={TOKEN}\n" in conf, conf)
-    owners = bed.inside("stat", "-c", "%n %U %a", TOKEN, "/var/lib/slurmk8s", CA,
+    owners = bed.inside("stat", "-c", "%n %U %a", TOKEN, STATE, CA,
                         CONF).split("\n")
-    equal(owners[:4], [f"{TOKEN} slurm 400", "/var/lib/slurmk8s slurm 700",
+    equal(owners[:4], [f"{TOKEN} slurm 400", f"{STATE} slurm 700",
                        f"{CA} root 644", f"{CONF} root 644"], "files")
     for (kind, name), (labels, annotations, taints) in opted().items():
         if kind == "nodes":
@@ -382,7 +384,7 @@ def restore():
             "annotations": {key: value for key, value in annotations.items()
                             if key not in MARKS}}}, admission.MERGE)
     bed.inside("sh", "-c", "install -d -m 750 -o root -g slurm /etc/slurm/k8s; "
-               f"rm -rf /var/lib/slurmk8s {INCLUDE}")
+               f"rm -rf {STATE} {INCLUDE}")
     token = bed.run("kubectl", "create", "token", "slurmk8sd",
                     "--namespace=slurm-k8s-bridge", "--duration=8760h")
     for path, text, owner, mode in ((CA, saved["ca"], "root", "644"),

@@ -447,7 +447,9 @@ Result<Story> World::story(const StoryKey &key)
 
 std::string World::metrics()
 {
-    return ask([](Owner &owner) { return owner.metrics(); });
+    return ask([](Owner &owner) {
+        return owner.metrics(MetricFormat::prometheus).finish();
+    });
 }
 
 } // namespace bridge

@@ -44,7 +44,9 @@ TEST_CASE("metrics are counted by action and result, with their types")
     health.count("pod");
     health.set_problem("nodes", "x");
 
-    std::string text = health.metrics();
+    MetricText metrics(MetricFormat::prometheus);
+    health.write_metrics(metrics);
+    std::string text = std::move(metrics).finish();
 
     for (const char *line :
          {"slurmk8sd_actions_total{action=\"bind\",result=\"ok\"} 2\n",

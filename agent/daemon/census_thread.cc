@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/daemon/census_thread.h"
+
+#include "common/base/log.h"
+#include "common/base/read_file.h"
+#include "common/base/replace_file.h"
+#include "common/base/user_name.h"
+
+#include <cerrno>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <expected>
+#include <mutex>
+#include <optional>
+#include <unistd.h>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::size_t longest_file = 64UL * 1024 * 1024; // bytes
+
+void rest(const std::stop_token &stop, std::chrono::seconds time)
+{
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any().wait_for(
+        lock, stop, time, [&] { return stop.stop_requested(); });
+}
+
+// Whether that is certain, and not only that nobody may look.
+bool is_absent(const std::string &path)
+{
+    return access(path.c_str(), F_OK) != 0 && errno == ENOENT;
+}
+
+template <class Value> Result<> keep(Result<Value> said, Value &into)
+{
+    if (!said)
+        return std::unexpected(said.error());
+    into = std::move(*said);
+    return {};
+}
+
+template <class Function> void guarded(Function function)
+{
+    try {
+        function();
+    } catch (const std::exception &e) { // such as out of memory
+        log_error("Slurm could not be counted", {{"err", e.what()}});
+    }
+}
+
+std::uint64_t number(std::chrono::seconds time)
+{
+    return static_cast<std::uint64_t>(time.count());
+}
+
+} // namespace
+
+CensusThread::CensusThread(SlurmCensus &slurm, SlurmMetrics &metrics,
+                           std::chrono::seconds interval, std::string file)
+    : slurm_(slurm), metrics_(metrics), interval_(interval),
+      file_(std::move(file)),
+      thread_([this](const std::stop_token &stop) { run(stop); })
+{
+}
+
+void CensusThread::run(const std::stop_token &stop)
+{
+    guarded([this] { load(); });
+    while (!stop.stop_requested()) {
+        guarded([this] { count(); });
+        rest(stop, pace().count);
+    }
+    guarded([this] { save(); });
+}
+
+void CensusThread::count()
+{
+    auto taken = take();
+    metrics_.set(taken ? *taken : nullptr);
+    std::string error = taken ? std::string() : taken.error().message;
+    if (error != reported_ && !error.empty())
+        log_warning("metrics have no numbers of Slurm", {{"err", error}});
+    reported_ = std::move(error);
+    auto now = std::chrono::steady_clock::now();
+    if (now - saved_at_ >= pace().save) {
+        save();
+        saved_at_ = now;
+    }
+}
+
+Result<std::shared_ptr<const SlurmSnapshot>> CensusThread::take()
+{
+    Result<> done = count_nodes();
+    if (done)
+        done = count_jobs();
+    if (done)
+        done = keep(slurm_.ask_scheduler(), last_.scheduler);
+    if (done)
+        done = keep(slurm_.ask_conf(), last_.conf);
+    if (done)
+        done = keep(slurm_.count_reservations(), last_.reservations);
+    if (done)
+        done = keep(slurm_.count_licenses(), last_.licenses);
+    if (!done)
+        return std::unexpected(done.error());
+    last_.taken = std::chrono::floor<std::chrono::seconds>(
+        std::chrono::system_clock::now());
+    return std::make_shared<const SlurmSnapshot>(last_);
+}
+
+Result<> CensusThread::count_nodes()
+{
+    auto nodes = slurm_.count_nodes(nodes_as_of_);
+    if (!nodes)
+        return std::unexpected(nodes.error());
+    auto partitions = slurm_.count_partitions();
+    if (!partitions)
+        return std::unexpected(partitions.error());
+    if (*nodes) {
+        nodes_as_of_ = (*nodes)->as_of;
+        last_.users.clear();
+        for (const CountedNode &node : (*nodes)->nodes)
+            if (!node.reason.empty() && !last_.users.contains(node.reason_user))
+                last_.users[node.reason_user] = user_name(node.reason_user);
+        last_.numbers.set_nodes(std::move((*nodes)->nodes));
+    }
+    last_.numbers.set_partitions(*partitions);
+    return {};
+}
+
+Result<> CensusThread::count_jobs()
+{
+    metrics_.change([](JobHistory &history) { history.begin_list(); });
+    bool first = true;
+    auto listed = slurm_.count_jobs(jobs_as_of_, [&](const CountedJob &job) {
+        if (std::exchange(first, false))
+            last_.numbers.forget_jobs();
+        last_.numbers.add(job);
+        metrics_.change([&](JobHistory &history) { history.see(job); });
+    });
+    if (!listed)
+        return std::unexpected(listed.error());
+    if (!*listed)
+        return {}; // no job has changed
+    if (first)
+        last_.numbers.forget_jobs();
+    metrics_.change([](JobHistory &history) { history.end_list(); });
+    jobs_as_of_ = **listed;
+    return {};
+}
+
+// Without an answer of slurmctld, as it was last.
+CensusPace CensusThread::pace()
+{
+    CensusPace found = census_pace(interval_, last_.conf.min_job_age);
+    if (found.count < interval_ && !std::exchange(warned_, true))
+        log_warning("MetricsInterval is longer than half of MinJobAge: Slurm "
+                    "is counted more often, so that no job is missed",
+                    {{"MetricsInterval", number(interval_)},
+                     {"MinJobAge", number(last_.conf.min_job_age)},
+                     {"seconds", number(found.count)}});
+    return found;
+}
+
+void CensusThread::load()
+{
+    if (is_absent(directory_of(file_))) {
+        log_info("the counts of jobs are not kept for the next start: their "
+                 "directory does not exist",
+                 {{"path", file_}});
+        return;
+    }
+    if (is_absent(file_)) { // the first agent here
+        keeps_ = true;
+        return;
+    }
+    auto text = read_file(file_, longest_file);
+    if (!text) {
+        log_warning("the counts of jobs begin anew and are not kept: those of "
+                    "before cannot be read",
+                    {{"path", file_}, {"err", text.error().message}});
+        return;
+    }
+    JobHistory restored;
+    keeps_ = true;
+    if (auto known = restored.restore(*text); !known) {
+        log_warning("the counts of jobs begin anew: the file has none",
+                    {{"path", file_}, {"err", known.error().message}});
+        return;
+    }
+    metrics_.change(
+        [&](JobHistory &history) { history = std::move(restored); });
+}
+
+void CensusThread::save()
+{
+    if (!keeps_)
+        return;
+    auto kept = metrics_.change(
+        [](const JobHistory &history) { return history.kept(); });
+    std::string text = kept ? kept->encode() : saved_;
+    if (text == saved_)
+        return;
+    auto written = replace_file(file_, text, {.mode = 0600});
+    std::string error = written ? std::string() : written.error().message;
+    if (error != save_reported_ && !error.empty())
+        log_warning("the counts of jobs are not kept",
+                    {{"path", file_}, {"err", error}});
+    save_reported_ = std::move(error);
+    if (written)
+        saved_ = std::move(text);
+}
+
+} // namespace bridge

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The thread that counts Slurm's nodes and jobs for the metrics, each
+// MetricsInterval, so that nobody who reads them costs slurmctld anything. It
+// begins with the object, and ends with it, once the call that is under way has
+// returned. The counts of jobs are kept in a file, for the next agent.
+#pragma once
+
+#include "agent/metrics/census_pace.h"
+#include "agent/metrics/slurm_metrics.h"
+#include "common/base/result.h"
+#include "common/slurm/census.h"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+namespace bridge {
+
+class CensusThread {
+  public:
+    // file: of the counts. If its directory does not exist they begin anew each
+    // time. slurm and metrics must outlive this. Failures are logged.
+    CensusThread(SlurmCensus &slurm, SlurmMetrics &metrics,
+                 std::chrono::seconds interval, std::string file);
+
+  private:
+    void run(const std::stop_token &stop);
+    void count();
+    Result<std::shared_ptr<const SlurmSnapshot>> take();
+    Result<> count_nodes();
+    Result<> count_jobs();
+    CensusPace pace();
+    void load();
+    void save();
+
+    SlurmCensus &slurm_;
+    SlurmMetrics &metrics_;
+    const std::chrono::seconds interval_;
+    const std::string file_;
+    // As slurmctld has said it before.
+    std::int64_t nodes_as_of_ = 0;
+    std::int64_t jobs_as_of_ = 0;
+    SlurmSnapshot last_;
+    bool keeps_ = false; // writes the file
+    std::string saved_;  // the contents of the file, once this has written them
+    std::chrono::steady_clock::time_point saved_at_{};
+    // What the log has said: errors, and that the interval is too long.
+    std::string reported_;
+    std::string save_reported_;
+    bool warned_ = false;
+    std::jthread thread_; // last: it uses the above
+};
+
+} // namespace bridge

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/metrics/slurm_numbers.h"
+
+#include "common/base/text.h"
+#include "common/slurm/state_tests.h"
+
+#include <cstdint>
+#include <format>
+#include <initializer_list>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::uint64_t bytes_in_mib = 1024UL * 1024;
+constexpr std::array<const char *, job_kinds> kind_names{"native", "pod",
+                                                         "batch", "shadow"};
+
+using Sample = std::pair<std::string_view, std::string_view>;
+
+// One family, with a sample for the cluster or one for each partition.
+template <class Sums> class Families {
+  public:
+    using All = std::map<std::string, Sums, std::less<>>;
+
+    // prefix: "slurm_" or "slurm_partition_".
+    Families(MetricText &text, std::string prefix, std::string whose,
+             const All &all, bool labelled)
+        : text_(text), prefix_(std::move(prefix)), whose_(std::move(whose)),
+          all_(all), labelled_(labelled)
+    {
+    }
+
+    // value: a function of Sums.
+    template <class Value>
+    void gauge(const std::string &name, const std::string &help, Value value)
+    {
+        text_.gauge(prefix_ + name, help + whose_);
+        for (const auto &[partition, sums] : all_)
+            text_.add(value(sums), labels(partition, {}));
+    }
+
+    template <class Value>
+    void gres(const std::string &name, const std::string &help, Value value)
+    {
+        text_.gauge(prefix_ + name, help + whose_);
+        for (const auto &[partition, sums] : all_)
+            for (const auto &[kind, count] : value(sums))
+                text_.add(count, labels(partition, {{"gres", kind.first},
+                                                    {"type", kind.second}}));
+    }
+
+    void reasons(const std::string &name, const std::string &help)
+    {
+        text_.gauge(prefix_ + name, help + whose_);
+        for (const auto &[partition, sums] : all_)
+            for (const auto &[reason, count] : sums.pending)
+                text_.add(count, labels(partition, {{"reason", reason}}));
+    }
+
+  private:
+    MetricText::Labels labels(const std::string &partition,
+                              std::initializer_list<Sample> more)
+    {
+        labels_.clear();
+        if (labelled_)
+            labels_.push_back({"partition", partition});
+        labels_.insert(labels_.end(), more);
+        return labels_;
+    }
+
+    MetricText &text_;
+    std::string prefix_;
+    std::string whose_;
+    const All &all_;
+    bool labelled_;
+    std::vector<MetricText::Label> labels_;
+};
+
+void write_nodes_of(Families<NodeSums> to)
+{
+    to.gauge("nodes", "Nodes", [](const NodeSums &n) { return n.nodes; });
+    auto tests = node_state_tests();
+    for (std::size_t i = 0; i < tests.size(); i++)
+        to.gauge(std::format("nodes_{}", tests[i].name),
+                 std::format("Nodes in the state {}", tests[i].name),
+                 [i](const NodeSums &n) { return n.states[i]; });
+    to.gauge("cpus", "CPUs", [](const NodeSums &n) { return n.cpus; });
+    to.gauge("cpus_effective", "CPUs that jobs may have",
+             [](const NodeSums &n) { return n.usable_cpus; });
+    to.gauge("cpus_alloc", "CPUs that jobs have",
+             [](const NodeSums &n) { return n.allocated_cpus; });
+    to.gauge("memory_bytes", "Memory",
+             [](const NodeSums &n) { return n.memory; });
+    to.gauge("memory_effective_bytes", "Memory that jobs may have",
+             [](const NodeSums &n) { return n.usable_memory; });
+    to.gauge("memory_alloc_bytes", "Memory that jobs have",
+             [](const NodeSums &n) { return n.allocated_memory; });
+    to.gres("gres", "GRES by type",
+            [](const NodeSums &n) -> auto & { return n.gres; });
+    to.gres("gres_alloc", "GRES that jobs have, by type",
+            [](const NodeSums &n) -> auto & { return n.allocated_gres; });
+}
+
+void write_jobs_of(Families<JobSums> to)
+{
+    to.gauge("jobs", "Jobs that slurmctld knows",
+             [](const JobSums &j) { return j.jobs; });
+    auto tests = job_state_tests();
+    for (std::size_t i = 0; i < tests.size(); i++)
+        to.gauge(std::format("jobs_{}", tests[i].name),
+                 std::format("Jobs in the state {}", tests[i].name),
+                 [i](const JobSums &j) { return j.states[i]; });
+    to.gauge("jobs_hold", "Pending jobs that are held",
+             [](const JobSums &j) { return j.held; });
+    to.reasons("jobs_pending_reason", "Pending jobs by the reason for it");
+    to.gauge("jobs_cpus_alloc", "CPUs that jobs have",
+             [](const JobSums &j) { return j.cpus; });
+    to.gauge("jobs_nodes_alloc",
+             "Nodes that jobs have; one counts for each job on it",
+             [](const JobSums &j) { return j.nodes; });
+    to.gauge("jobs_memory_alloc_bytes", "Memory that jobs have",
+             [](const JobSums &j) { return j.memory; });
+    to.gres("jobs_gres_alloc",
+            "GRES in AccountingStorageTRES that jobs have, by type",
+            [](const JobSums &j) -> auto & { return j.gres; });
+}
+
+} // namespace
+
+void SlurmNumbers::set_nodes(std::vector<CountedNode> nodes)
+{
+    nodes_ = std::move(nodes);
+    all_nodes_ = {};
+    for (const CountedNode &node : nodes_)
+        all_nodes_.add(node);
+}
+
+void SlurmNumbers::set_partitions(
+    const std::vector<CountedPartition> &partitions)
+{
+    std::unordered_map<std::string_view, const CountedNode *> by_name;
+    for (const CountedNode &node : nodes_)
+        by_name.emplace(node.name, &node);
+    partition_nodes_.clear();
+    for (const CountedPartition &partition : partitions) {
+        NodeSums &sums = partition_nodes_[partition.name];
+        partition_jobs_[partition.name]; // also without jobs
+        for (const std::string &name : partition.nodes)
+            if (auto node = by_name.find(name); node != by_name.end())
+                sums.add(*node->second);
+    }
+}
+
+void SlurmNumbers::forget_jobs()
+{
+    all_jobs_ = {};
+    kinds_ = {};
+    partition_jobs_.clear();
+    for (const auto &[partition, sums] : partition_nodes_)
+        partition_jobs_[partition];
+}
+
+void SlurmNumbers::add(const CountedJob &job)
+{
+    all_jobs_.add(job);
+    kinds_[static_cast<std::size_t>(job.kind)].add(job);
+    for (std::string_view partition : all_parts(job.partition, ',')) {
+        auto known = partition_jobs_.find(partition);
+        if (known == partition_jobs_.end())
+            known = partition_jobs_.try_emplace(std::string(partition)).first;
+        known->second.add(job);
+    }
+}
+
+void SlurmNumbers::write(MetricText &text) const
+{
+    const std::map<std::string, NodeSums, std::less<>> all_nodes{
+        {"", all_nodes_}};
+    const std::map<std::string, JobSums, std::less<>> all_jobs{{"", all_jobs_}};
+    write_nodes_of({text, "slurm_", ".", all_nodes, false});
+    write_jobs_of({text, "slurm_", ".", all_jobs, false});
+    write_nodes_of(
+        {text, "slurm_partition_", ", by partition.", partition_nodes_, true});
+    write_jobs_of(
+        {text, "slurm_partition_", ", by partition.", partition_jobs_, true});
+    text.gauge("slurmk8s_jobs",
+               "Jobs by kind (native: without Pods; pod: stands for Pods; "
+               "batch: runs as Pods; shadow: holds what Pods of other "
+               "schedulers use) and state.");
+    auto tests = job_state_tests();
+    for (std::size_t kind = 0; kind < job_kinds; kind++)
+        for (std::size_t i = 0; i < tests.size(); i++)
+            if (kinds_[kind].states[i] != 0)
+                text.add(kinds_[kind].states[i], {{"kind", kind_names[kind]},
+                                                  {"state", tests[i].name}});
+}
+
+void SlurmNumbers::write_nodes(MetricText &text) const
+{
+    auto gauge = [&](const char *name, const char *help, auto value) {
+        text.gauge(name, help);
+        for (const CountedNode &node : nodes_)
+            text.add(std::uint64_t{value(node)}, {{"node", node.name}});
+    };
+    gauge("slurm_node_cpus", "CPUs of the node.",
+          [](const CountedNode &n) { return n.cpus; });
+    gauge("slurm_node_cpus_effective", "CPUs that jobs may have.",
+          [](const CountedNode &n) { return n.usable_cpus; });
+    gauge("slurm_node_cpus_alloc", "CPUs that jobs have.",
+          [](const CountedNode &n) { return n.allocated_cpus; });
+    gauge("slurm_node_memory_bytes", "Memory of the node.",
+          [](const CountedNode &n) { return n.memory.value * bytes_in_mib; });
+    gauge("slurm_node_memory_effective_bytes", "Memory that jobs may have.",
+          [](const CountedNode &n) {
+              return n.usable_memory.value * bytes_in_mib;
+          });
+    gauge("slurm_node_memory_alloc_bytes", "Memory that jobs have.",
+          [](const CountedNode &n) {
+              return n.allocated_memory.value * bytes_in_mib;
+          });
+    text.gauge("slurm_node_memory_free_bytes",
+               "Free memory, as slurmd has reported it.");
+    for (const CountedNode &node : nodes_)
+        if (node.free_memory)
+            text.add(node.free_memory->value * bytes_in_mib,
+                     {{"node", node.name}});
+    auto gres = [&](const char *name, const char *help, auto value) {
+        text.gauge(name, help);
+        for (const CountedNode &node : nodes_)
+            for (const auto &[kind, count] : gres_by_type(value(node)))
+                text.add(count, {{"node", node.name},
+                                 {"gres", kind.first},
+                                 {"type", kind.second}});
+    };
+    gres("slurm_node_gres", "GRES of the node, by type.",
+         [](const CountedNode &n) -> auto & { return n.gres; });
+    gres("slurm_node_gres_alloc", "GRES that jobs have, by type.",
+         [](const CountedNode &n) -> auto & { return n.gres_used; });
+}
+
+void SlurmNumbers::write_reasons(
+    MetricText &text, const std::map<std::uint32_t, std::string> *users) const
+{
+    text.gauge("slurm_node_reason_info",
+               "Why the node is drained or down, and who says so.");
+    for (const CountedNode &node : nodes_) {
+        if (node.reason.empty())
+            continue;
+        if (!users) {
+            text.add(std::uint64_t{1}, {{"node", node.name}});
+            continue;
+        }
+        auto known = users->find(node.reason_user);
+        const std::string user = known == users->end()
+                                     ? std::to_string(node.reason_user)
+                                     : known->second;
+        text.add(
+            std::uint64_t{1},
+            {{"node", node.name}, {"reason", node.reason}, {"user", user}});
+    }
+    text.gauge("slurm_node_reason_since_timestamp_seconds",
+               "Since when the node has that reason.");
+    for (const CountedNode &node : nodes_)
+        if (!node.reason.empty())
+            text.add(static_cast<std::uint64_t>(
+                         node.reason_since.time_since_epoch().count()),
+                     {{"node", node.name}});
+}
+
+} // namespace bridge

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The agent's metrics of Slurm: read by Prometheus' own tools, equal to what Slurm's
+commands say, true after a restart, and without a request to slurmctld for those who
+read them."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
+import agent_conf
+import bed
+import metrics
+import slurmctld
+from metrics import OPEN_METRICS, get, page
+from tap import case, check, equal, run, wait_for
+
+PAGES = ("/metrics", "/metrics/detail")
+ENDED = "slurm_jobs_ended_total"
+HISTORY = "/var/lib/slurmk8s/job-history"
+
+
+def is_true():
+    """All values are as Slurm's commands have them now: "" or what is not."""
+    want = metrics.expected()
+    have = metrics.samples(page())
+    wrong = [f"{name}{labels}: {have.get((name, labels))}, not {value}"
+             for (name, labels), value in want.items()
+             if have.get((name, labels), 0) != value]
+    return "\n".join(wrong)
+
+
+def wait_true():
+    found = [""]
+
+    def true_now():
+        found[0] = is_true()
+        return not found[0]
+    try:
+        wait_for("the numbers to be Slurm's", true_now)
+    except AssertionError as error:
+        raise AssertionError(f"{error}\n{found[0]}") from None
+
+
+@case
+def read_by_others():
+    """promtool and a parser of OpenMetrics find nothing wrong on both pages"""
+    bed.create(bed.pod("one"))
+    bed.wait_job("one", "RUNNING")
+    wait_true()
+    for path in PAGES:
+        text = page(path)
+        equal(metrics.promtool(text), "", f"what promtool says of {path}")
+        text = page(path, OPEN_METRICS)
+        check(text.endswith("\n# EOF\n"), text[-200:])
+        counts = metrics.parsed(text)
+        print(f"# {path}: {counts} families and samples", flush=True)
+        check(counts.replace(" ", "").isdigit(), counts)
+
+
+@case
+def as_slurm_says():
+    """nodes, CPUs, memory, jobs by state and pending ones by reason are what scontrol
+    and squeue say, while Pods, ordinary jobs and an array run, wait and end"""
+    wait_true()
+    for name in ("a", "b"):
+        bed.create(bed.pod(name, cpu="3"))
+        bed.wait_job(name, "RUNNING")
+    wait_true()
+    held = bed.run("sbatch", "--parsable", "--external", "--hold", "-p", "kwok",
+                   user="slurm").strip()
+    array = bed.run("sbatch", "--parsable", "-p", "native", "--array=0-9%2", "--begin",
+                    "now+1hour", "--wrap", "true", "-D", "/tmp", "-o", "none",
+                    user="alice").strip()
+    wait_for("the reasons", lambda: get(
+        page(), "slurm_jobs_pending_reason", reason="BeginTime") == 10)
+    bed.run("scontrol", "update", "NodeName=kn3", "State=DRAIN", "Reason=a \"fan\"")
+    wait_true()
+    check(get(page("/metrics/detail"), "slurm_node_reason_info", node="kn3",
+              reason='a \\"fan\\"', user="root") == 1, "the reason of the drain")
+    bed.run("scontrol", "update", "NodeName=kn3", "State=RESUME")
+    bed.run("scancel", held, array)
+    bed.end("a", "b")
+    wait_for("kinds of jobs to be told apart", lambda: (get(
+        page(), "slurmk8s_jobs", kind="pod", state="completed") or 0) >= 2)
+    wait_true()
+
+
+def ended(state="completed", partition="kwok"):
+    return get(page(), ENDED, partition=partition, state=state) or 0
+
+
+@case
+def survives():
+    """each job that has ended counts once: also while the agent is restarted, killed
+    and away"""
+    before = ended()
+    waits = {"partition": "kwok", "qos": "normal"}
+    started = get(page(), "slurm_job_wait_seconds_count", **waits) or 0
+    bed.create(bed.pod("one", annotations={"sandbox/run": "1s"}))
+    bed.wait_ended("one", "COMPLETED")
+    wait_for("its end to count", lambda: ended() == before + 1)
+    equal(get(page(), "slurm_job_wait_seconds_count", **waits), started + 1, "starts")
+    native = ended(partition="native")
+    bed.ctl("stop", "slurmk8sd")
+    job = int(bed.run("sbatch", "--parsable", "-p", "native", "--wrap", "true", "-D",
+                      "/tmp", "-o", "none", user="alice"))
+    wait_for(f"job {job} to end", lambda: "COMPLETED" in bed.jobs()[job]["job_state"])
+    bed.ctl("start", "slurmk8sd")
+    wait_for("the end that it has missed to count", lambda: ended(
+        partition="native") > native)
+    equal(ended(), before + 1, "ends after the restart")
+    equal(bed.inside("stat", "-c", "%U %a", HISTORY).strip(), "slurm 600", HISTORY)
+    bed.ctl("kill", "slurmk8sd")
+    bed.ctl("start", "slurmk8sd")
+    wait_for("numbers", lambda: get(page(), "slurm_up") == 1)
+    equal(ended(), before + 1, "ends after a crash")
+
+
+def served():
+    """How many RPCs of each type slurmctld has served: of this question none."""
+    found = {}
+    for line in bed.run("sdiag").splitlines():
+        if "count:" in line and "(" in line:
+            found[line.split()[0]] = int(line.split("count:")[1].split()[0])
+    return found
+
+
+def restart():
+    bed.ctl("stop", "slurmk8sd")
+    bed.ctl("start", "slurmk8sd")
+
+
+@case
+def costs_nothing():
+    """a hundred scrapes cause no RPC; an interval that would miss jobs is bounded by
+    MinJobAge, and the log says so"""
+    # Only the metrics ask for these. A census comes each 150 s: half of MinJobAge.
+    kinds = {"REQUEST_STATS_INFO": 1, "REQUEST_LICENSE_INFO": 0}  # sdiag's own
+    log = bed.log_size("slurmk8sd")
+    try:
+        with agent_conf.changed(lambda text: text.replace(
+                "MetricsInterval=5\n", "MetricsInterval=3600\n")):
+            restart()
+            wait_for("numbers", lambda: get(page(), "slurm_up") == 1)
+            when = get(page(), "slurm_census_timestamp_seconds")
+            before = served()
+            for _ in range(50):
+                for path in PAGES:
+                    check(page(path), "no page")
+            now = served()
+            equal(get(page(), "slurm_census_timestamp_seconds"), when, "the census")
+            for kind, ours in kinds.items():
+                equal(now[kind] - before[kind], ours, f"{kind} by scrapes")
+        check("MetricsInterval is longer than half of MinJobAge" in
+              bed.log_since("slurmk8sd", log), bed.log_since("slurmk8sd", log))
+    finally:
+        restart()
+
+
+@case
+def private():
+    """with PrivateData nobody reads who has drained a node and why, nor of
+    reservations"""
+    bed.run("scontrol", "create", "reservation", "ReservationName=secret",
+            "StartTime=now+1hour", "Duration=10", "Nodes=kn4", "Users=root")
+    bed.run("scontrol", "update", "NodeName=kn3", "State=DRAIN", "Reason=fan")
+    try:
+        wait_for("the reason", lambda: get(
+            page("/metrics/detail"), "slurm_node_reason_info", node="kn3",
+            reason="fan", user="root") == 1)
+        wait_for("the reservation", lambda: get(
+            page(), "slurm_reservation_nodes", reservation="secret") == 1)
+        # In good order: slurmctld saves both.
+        with slurmctld.changed_conf(
+                lambda text: text + "PrivateData=jobs,reservations\n", "stop"):
+            wait_for("the node alone", lambda: get(
+                page("/metrics/detail"), "slurm_node_reason_info", node="kn3") == 1,
+                60)
+            check("fan" not in page("/metrics/detail"), "the reason is there")
+            check("secret" not in page(), "the reservation is there")
+            check(get(page(), "slurm_nodes"), "no other numbers")
+        wait_for("the agent to serve", bed.serves, 60)
+    finally:
+        bed.run("scontrol", "update", "NodeName=kn3", "State=RESUME")
+        bed.run("scontrol", "delete", "ReservationName=secret")
+    wait_for("numbers", lambda: get(page(), "slurm_up") == 1, 60)
+
+
+@case
+def away():
+    """while slurmctld does not answer there are no numbers of it, and they say so; the
+    counts of jobs stay"""
+    wait_for("numbers", lambda: get(page(), "slurm_up") == 1)
+    before = ended()
+    slurmctld.kill()
+    try:
+        wait_for("the numbers to be gone", lambda: get(page(), "slurm_up") == 0, 60)
+        equal(get(page(), "slurm_nodes"), None, "nodes")
+        equal(page("/metrics/detail").strip(), "", "series of nodes")
+        equal(ended(), before, "ends")
+    finally:
+        slurmctld.start()
+    wait_for("the numbers to be back", lambda: get(page(), "slurm_up") == 1, 60)
+    wait_true()
+
+
+run(before_each=bed.clean, after_each=bed.nothing_left, after_failure=bed.last_words)
