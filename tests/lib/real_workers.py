@@ -128,8 +128,9 @@ def host_of(name):
 
 
 def node(name):
-    return bed.json.loads(bed.run("scontrol", "show", "node", name,
-                                  "--json"))["nodes"][0]
+    """The Slurm node; None if there is none."""
+    found = bed.json.loads(bed.run("scontrol", "show", "node", name, "--json"))
+    return next(iter(found["nodes"]), None)
 
 
 def wait_idle(name):

@@ -38,8 +38,8 @@ def names():
 
 def is_waiting(name):
     """A node to which no slurmd has come yet."""
-    one = node(name)
-    return "DOWN" in one["state"] and \
+    one = node(name)  # which may be made anew just now
+    return one is not None and "DOWN" in one["state"] and \
         one["reason"] == f"slurm-operator: NodeSet {NAMESPACE}/w has not started it yet"
 
 
