@@ -73,10 +73,10 @@ def as_slurm_says():
                     user="alice").strip()
     wait_for("the reasons", lambda: get(
         page(), "slurm_jobs_pending_reason", reason="BeginTime") == 10)
-    bed.run("scontrol", "update", "NodeName=kn3", "State=DRAIN", "Reason=a \"fan\"")
+    bed.run("scontrol", "update", "NodeName=kn3", "State=DRAIN", 'Reason=a "fan" fails')
     wait_true()
     check(get(page("/metrics/detail"), "slurm_node_reason_info", node="kn3",
-              reason='a \\"fan\\"', user="root") == 1, "the reason of the drain")
+              reason='a \\"fan\\" fails', user="root") == 1, "the reason of the drain")
     bed.run("scontrol", "update", "NodeName=kn3", "State=RESUME")
     bed.run("scancel", held, array)
     bed.end("a", "b")
