@@ -47,6 +47,8 @@ void add_gres(std::string_view one, GresCounts &counts)
     std::size_t last = one.rfind(':');
     auto count = last == one.npos ? std::nullopt : amount(one.substr(last + 1));
     std::string_view kind = count ? one.substr(0, last) : one;
+    if (kind.ends_with(':')) // what is used of GRES without a type: "(null)"
+        kind.remove_suffix(1);
     if (kind.empty())
         return;
     counts[std::string(kind.substr(0, kind.find(':')))] += count.value_or(1);

@@ -31,6 +31,7 @@ TEST_CASE("the GRES of a node are counted by kind and by type")
     CHECK(node_gres("bandwidth:lustre:4K") ==
           GresCounts{{"bandwidth", 4096}, {"bandwidth:lustre", 4096}});
     CHECK(node_gres("gpu") == GresCounts{{"gpu", 1}});
+    CHECK(node_gres("gpu:(null):3(IDX:0-2)") == GresCounts{{"gpu", 3}});
 }
 
 TEST_CASE("a constraint says which nodes may be a job's")
