@@ -19,6 +19,16 @@ std::uint64_t timestamp(std::chrono::sys_seconds time)
     return static_cast<std::uint64_t>(time.time_since_epoch().count());
 }
 
+void write_rpcs(const SchedulerCensus &c, MetricText &text)
+{
+    text.counter("slurm_rpcs", "RPCs that slurmctld has served, by type.");
+    for (const SchedulerCensus::Rpc &rpc : c.rpcs)
+        text.add(std::uint64_t{rpc.count}, {{"rpc", std::to_string(rpc.type)}});
+    text.counter("slurm_rpc_seconds", "Time in these.");
+    for (const SchedulerCensus::Rpc &rpc : c.rpcs)
+        text.add(seconds(rpc.time), {{"rpc", std::to_string(rpc.type)}});
+}
+
 // Names that slurmctld's own have, but for units.
 void write_scheduler(const SchedulerCensus &c, MetricText &text)
 {
@@ -66,12 +76,6 @@ void write_scheduler(const SchedulerCensus &c, MetricText &text)
             std::uint64_t{c.backfilled});
     gauge("slurm_stats_since_timestamp_seconds",
           "Since when slurmctld counts the above.", timestamp(c.since));
-    text.counter("slurm_rpcs", "RPCs that slurmctld has served, by type.");
-    for (const SchedulerCensus::Rpc &rpc : c.rpcs)
-        text.add(std::uint64_t{rpc.count}, {{"rpc", std::to_string(rpc.type)}});
-    text.counter("slurm_rpc_seconds", "Time in these.");
-    for (const SchedulerCensus::Rpc &rpc : c.rpcs)
-        text.add(seconds(rpc.time), {{"rpc", std::to_string(rpc.type)}});
 }
 
 void write_reservations(const std::vector<CountedReservation> &all,
@@ -143,6 +147,7 @@ void SlurmMetrics::write(MetricText &text) const
                timestamp(known->taken));
     known->numbers.write(text);
     write_scheduler(known->scheduler, text);
+    write_rpcs(known->scheduler, text);
     if (!known->conf.reservations_are_private)
         write_reservations(known->reservations, text);
     write_licenses(known->licenses, text);
