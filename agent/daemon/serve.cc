@@ -266,6 +266,7 @@ struct Calls {
     SlurmQueueApi queue_api;
     GuardedQueue queue;
     SlurmCensusApi census;
+    SlurmMetrics metrics;
     Workers workers;
     Workers submitters;
     Workers reporters;
@@ -444,9 +445,8 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
     GroupLooks looks;
     Owner owner(conf, ports_of(calls, **hooks, access, looks, worker_news),
                 mailbox);
-    SlurmMetrics metrics;
     auto web = start_web(conf->web_address,
-                         pages_of(owner, mailbox, calls.slurm, metrics));
+                         pages_of(owner, mailbox, calls.slurm, calls.metrics));
     if (!web)
         return std::unexpected(web.error());
     auto users = serve_users(sessions, *conf, endpoint);
@@ -459,7 +459,7 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
                           mailbox.push(WatchState{"token", std::move(problem)});
                       });
     LeaseHolding holding(*conf, endpoint, calls, *control, access, looks,
-                         mailbox, worker_news, metrics, own_conf);
+                         mailbox, worker_news, calls.metrics, own_conf);
     AtScopeEnd stop_calls([&] { calls.stop(); });
     SignalThread signals([&](const std::stop_token &stop) {
         serve_signals(stop, load, mailbox, access_watch, token);
