@@ -23,6 +23,8 @@ std::string with_comma(std::string list, std::string_view more)
     return std::move(list) + (list.empty() ? "" : ",") + std::string(more);
 }
 
+constexpr std::string_view our_extra = R"({"slurmk8s":)";
+
 std::string extra_of(const PotentialWorkers &workers)
 {
     return JsonValue::object(
@@ -31,13 +33,21 @@ std::string extra_of(const PotentialWorkers &workers)
         .dump();
 }
 
+// slurmd had taken a record of ours over, and is not there any more.
+bool is_left(const SlurmNode &record)
+{
+    return record.extra.starts_with(our_extra) && record.not_responding &&
+           record.allocated_cpus == 0;
+}
+
 // Made with other parameters, or half made; or that of a worker that has gone,
-// as slurmctld finds it again after a crash.
+// as slurmctld finds it again after a crash: perhaps as it was before anybody
+// said so.
 bool is_outdated(const SlurmNode &record, const std::string &extra)
 {
     if (is_never_started(record))
         return record.extra != extra;
-    return gone_for_good(record).has_value();
+    return gone_for_good(record).has_value() || is_left(record);
 }
 
 using Records = std::map<std::string_view, const SlurmNode *>;

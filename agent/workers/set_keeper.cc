@@ -136,7 +136,7 @@ Result<> SetKeeper::remove_records(const std::vector<std::string> &names)
         if (!done && done.error().code == Code::rejected)
             (void)slurm_.set_down(name, unusable);
         if (done)
-            log_info("removed the node of a worker that was never started",
+            log_info("removed the node of a worker that is not there",
                      {{"NodeName", name}});
         else if (first)
             first = std::move(done);

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pods and jobs without Pods that start at random while Karpenter removes what is
-empty: the real Karpenter with its provider for kwok, in a sandbox of its own beside
-$SANDBOX. ROUNDS in the environment says how many times 15 s, the time for which
-Karpenter looks at a node before it removes it (100); SEED is that of the random
-numbers."""
+"""Pods and batch jobs that start at random while Karpenter removes what is empty: the
+real Karpenter with its provider for kwok, in a sandbox of its own beside $SANDBOX.
+ROUNDS in the environment says how many times 15 s, the time for which Karpenter looks
+at a node before it removes it (100); SEED is that of the random numbers."""
 import os
 import pathlib
 import random
@@ -26,6 +25,7 @@ os.environ["SANDBOX_K8S_CONF_EXTRA"] = (
 beside.up("1.36", "--nodes", "1", "--cpus", "2", "--memory", "4000",
           "--no-real-node", "--karpenter", name="karpenter")
 
+import batch
 import bed
 import karpenter
 from karpenter import DO_NOT_DISRUPT
@@ -39,8 +39,9 @@ MOST_MARKED = 5  # seconds that a node may be marked after its last job
 chance = random.Random(SEED)
 pods = []          # names of all
 ended = set()      # of those that have ended
-jobs = {}          # without a Pod: when each is to end, by JobId
-ran = {}           # where such a job ran
+jobs = {}          # of sbatch: how long each is to run, by JobId
+ran = {}           # on which nodes such a job runs, and since when
+ends = set()       # those whose script has ended
 lost = []          # sentences
 marked_since = {}  # by node: since when it is empty and still marked
 longest = 0.0      # that a node was
@@ -58,10 +59,10 @@ def begin():
 
 def start(kind):
     if kind == "job":
-        said = bed.run("sbatch", "--parsable", "--external", "--ntasks=1",
-                       f"--cpus-per-task={chance.choice((2, 4, 8))}", "--time=60",
-                       f"--partition={karpenter.PARTITION}", user="slurm")
-        jobs[int(said.strip().splitlines()[-1])] = chance.uniform(1, 12)
+        nodes = chance.choice((1, 1, 2))
+        job = batch.submit(f"-N{nodes}", f"-n{nodes}", f"-c{chance.choice((2, 4, 8))}",
+                           "--no-requeue", "--time=10", partition=karpenter.PARTITION)
+        jobs[job] = chance.uniform(1, 12)
         return
     for _ in range(chance.randint(3, 8) if kind == "pods" else 1):
         name = f"p{len(pods)}"
@@ -74,28 +75,17 @@ def look():
     """One look at everything: ends jobs that have run long enough, and sees what is
     lost and how long marks stay."""
     global longest
+    listed = bed.jobs()
     nodes = {n["metadata"]["name"]: n for n in karpenter.nodes()}
     removed.update(seen - set(nodes))
     seen.update(nodes)
-    listed = bed.jobs()
     busy = set()
     for job in listed.values():
         if {"RUNNING", "COMPLETING", "CONFIGURING"} & set(job["job_state"]):
             busy.update(bed.run("scontrol", "show", "hostnames", job["nodes"]).split())
     now = time.monotonic()
     for number, length in list(jobs.items()):
-        job = listed[number]
-        if "RUNNING" in job["job_state"]:
-            if ran.setdefault(number, (job["nodes"], now))[0] != job["nodes"]:
-                lost.append(f"job {number} was moved from {ran[number][0]}")
-            if job["nodes"] not in nodes:
-                lost.append(f"job {number} has lost its node {job['nodes']}")
-            if now - ran[number][1] > length:
-                bed.run("scancel", str(number))
-                del jobs[number]
-        elif number in ran:
-            lost.append(f"job {number} is {job['job_state']}")
-            del jobs[number]
+        look_at_job(listed[number], length, nodes, now)
     look_at_pods()
     for name, node in nodes.items():
         marked = DO_NOT_DISRUPT in node["metadata"].get("annotations", {})
@@ -104,6 +94,26 @@ def look():
         else:
             since = marked_since.setdefault(name, now)
             longest = max(longest, now - since)
+
+
+def look_at_job(job, length, nodes, now):
+    number, state = job["job_id"], set(job["job_state"])
+    if "COMPLETED" in state:
+        del jobs[number]
+    elif not state & {"PENDING", "RUNNING", "CONFIGURING"}:
+        lost.append(f"job {number} is {job['job_state']}")
+        del jobs[number]
+    elif state == {"RUNNING"}:
+        where, since = ran.setdefault(number, (job["nodes"], now))
+        if where != job["nodes"]:
+            lost.append(f"job {number} was moved from {where}")
+        placed = [pod["spec"].get("nodeName") for pod in batch.pods_of(number)]
+        if all(placed) and not set(placed) <= set(nodes) and \
+                "RUNNING" in bed.jobs()[number]["job_state"]:
+            lost.append(f"job {number} has lost one of its nodes {where}")
+        if now - since > length and number not in ends:
+            ends.add(number)
+            batch.end(batch.pod_of(number))
 
 
 def look_at_pods():
@@ -122,7 +132,7 @@ def look_at_pods():
 
 @case
 def rounds():
-    """in ROUNDS rounds no Pod and no job loses its node, while nodes come and go"""
+    """in ROUNDS rounds no Pod and no batch job loses a node, while nodes come and go"""
     print(f"# seed {SEED}", flush=True)
     for number in range(ROUNDS):
         began, due = time.monotonic(), begin()
@@ -161,7 +171,7 @@ def once():
     """What all cases have in common."""
     if pods:
         return
-    bed.clean()
+    batch.clear("alice")
     karpenter.purge()
     karpenter.pool(consolidate_after="1s")
     bed.create(bed.pod("full", cpu="2", annotations={"sandbox/run": "10000h"}))

@@ -113,6 +113,25 @@ TEST_CASE("the record of a worker that has gone for good is made anew, also if "
     CHECK(plan({node_set()}, {gone}).remove.empty());
 }
 
+TEST_CASE(
+    "a record that slurmd had taken over is made anew when a crash brings "
+    "it back without slurmd")
+{
+    SlurmNode left = record("w-0");
+    left.address = "10.0.0.7";
+    left.reason.clear();
+    left.down = false;
+    CHECK(plan({node_set()}, {left}).remove.empty()); // slurmd answers
+    left.not_responding = true;
+    CHECK(plan({node_set()}, {left}).remove == Names{"w-0"});
+    CHECK(plan({node_set()}, {left}, {"w-0"}).remove.empty()); // it restarts
+    left.allocated_cpus = 1;
+    CHECK(plan({node_set()}, {left}).remove.empty());
+    left.allocated_cpus = 0;
+    left.extra = "of others";
+    CHECK(plan({node_set()}, {left}).remove.empty());
+}
+
 TEST_CASE("records of a set that is gone, or has become smaller, go")
 {
     CHECK(plan({}, {record("w-0")}).remove == Names{"w-0"});
