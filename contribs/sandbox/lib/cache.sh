@@ -47,10 +47,10 @@ cache_nftables() {
     cached "nftables-$(hash_of "$HERE"/cache/{debian,debian.packages,nftables})" "$HERE/cache/nftables" "$(cache_debian)"
 }
 cache_images() { cached "images-$(hash_of "$HERE"/cache/images "$HERE"/cache/pause.c)" "$HERE/cache/images" "$(cache_debian)"; }
-cache_clang() { cached "clang-$(hash_of "$HERE"/cache/{debian,debian.packages,clang})" "$HERE/cache/clang" "$(cache_debian)"; }
-cache_packaging() {
-    cached "packaging-$(hash_of "$HERE"/cache/{debian,debian.packages,packaging})" "$HERE/cache/packaging" "$(cache_debian)"
+cache_layer() { # NAME
+    cached "$1-$(hash_of "$HERE"/cache/{debian,debian.packages,layer,"$1.packages"})" \
+        "$HERE/cache/layer" "$HERE/cache/$1.packages" "$(cache_debian)"
 }
-cache_monitoring() {
-    cached "monitoring-$(hash_of "$HERE"/cache/{debian,debian.packages,monitoring})" "$HERE/cache/monitoring" "$(cache_debian)"
-}
+cache_clang() { cache_layer clang; }
+cache_packaging() { cache_layer packaging; }
+cache_monitoring() { cache_layer monitoring; }
