@@ -12,18 +12,9 @@ import time
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests/lib"))
-import beside
-import sandbox_cache
-from tap import skip_all
+import karpenter_sandbox
 
-missing = sandbox_cache.built("cache_karpenter")[1]
-if missing:
-    skip_all("Karpenter cannot be built here: " + missing)
-os.environ["SANDBOX_K8S_CONF_EXTRA"] = (
-    "ResizeDelay=2\nNodePool=default Nodes=30 CPUs=8 RealMemory=32768 "
-    "Partitions=karpenter")
-beside.up("1.36", "--nodes", "1", "--cpus", "2", "--memory", "4000",
-          "--no-real-node", "--karpenter", name="karpenter")
+karpenter_sandbox.up()
 
 import batch
 import bed
