@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/nodes/marks.h"
 
+#include "agent/objects/busy_marks.h"
 #include "common/contract/autoscaler_names.h"
 #include "common/contract/names.h"
 #include "common/kube/text.h"
 
 #include <algorithm>
+#include <array>
 
 namespace bridge {
 
@@ -106,24 +108,20 @@ void plan_maintenance(const Node &node, const std::string &words,
         patch.annotations[names::maintenance_annotation] = words;
 }
 
-// The mark names the annotations that are the agent's: what others have written
-// stays as it is.
 void plan_busy(const Node &node, bool busy, NodePatch &patch)
 {
     if (busy == has(node, names::busy_mark))
         return;
-    std::string before = node.annotation(names::busy_mark), now;
-    for (const char *name :
-         {names::do_not_disrupt, names::scale_down_disabled}) {
-        if (busy && !has(node, name)) {
-            patch.annotations[name] = "true";
-            now += (now.empty() ? "" : ",") + std::string(name);
-        } else if (!busy && before.contains(name)) {
-            patch.annotations[name] = std::nullopt;
-        }
-    }
+    constexpr std::array<BusyMark, 2> marks{
+        {{names::do_not_disrupt, "true"},
+         {names::scale_down_disabled, "true"}}};
+    BusyMarks plan = plan_busy_marks(
+        marks, [&](const char *name) { return has(node, name); },
+        node.annotation(names::busy_mark), busy);
+    for (auto &[name, value] : plan.changes)
+        patch.annotations[name] = std::move(value);
     patch.annotations[names::busy_mark] =
-        busy ? std::optional(now) : std::nullopt;
+        busy ? std::optional(plan.own) : std::nullopt;
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 agent_objects_sources = \
+	agent/objects/busy_marks.cc agent/objects/busy_marks.h \
 	agent/objects/device.h \
 	agent/objects/extended_resources.cc agent/objects/extended_resources.h \
 	agent/objects/foreign_pods.cc agent/objects/foreign_pods.h \

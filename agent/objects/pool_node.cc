@@ -12,7 +12,6 @@ namespace bridge {
 namespace {
 
 constexpr std::int64_t milli = 1000;
-constexpr std::uint64_t bytes_in_mib = 1024UL * 1024;
 
 // "KEY=VALUE:EFFECT" or "KEY:EFFECT"
 Taint taint_from(std::string_view text)
@@ -38,8 +37,7 @@ Node node_of_pool(const NodePool &pool)
     for (const std::string &taint : pool.taints)
         node.taints.push_back(taint_from(taint));
     node.allocatable.cpu = MilliCpu{std::int64_t{pool.cpus} * milli};
-    node.allocatable.memory =
-        Bytes{static_cast<std::int64_t>(pool.memory.value * bytes_in_mib)};
+    node.allocatable.memory = bytes_of(pool.memory);
     node.ready = true;
     return node;
 }

@@ -2,6 +2,7 @@
 #include "agent/workers/worker_api.h"
 
 #include "agent/calls/kube_bodies.h"
+#include "agent/objects/busy_marks.h"
 #include "common/base/json.h"
 #include "common/contract/autoscaler_names.h"
 #include "common/contract/names.h"
@@ -26,23 +27,20 @@ JsonValue value_or_null(const std::string &text)
 }
 
 // What autoscalers are told with the label: not to take the Node away from a
-// busy slurmd. names::busy_mark lists what is ours.
+// busy slurmd.
 void add_marks(const WorkerPod &pod, bool busy, JsonValue::Object &annotations)
 {
-    constexpr std::array<std::pair<const char *, const char *>, 2> all{
+    constexpr std::array<BusyMark, 2> marks{
         {{names::do_not_disrupt, "true"}, {names::safe_to_evict, "false"}}};
-    std::string ours;
-    for (const auto &[name, value] : all) {
-        bool was_ours = pod.own_marks.contains(name);
-        if (!busy && was_ours)
-            annotations.emplace_back(name, JsonValue());
-        if (busy && (was_ours || !pod.autoscaler_marks.contains(name))) {
-            annotations.emplace_back(name, value);
-            ours += (ours.empty() ? "" : ",") + std::string(name);
-        }
-    }
-    if (!ours.empty() || !pod.own_marks.empty())
-        annotations.emplace_back(names::busy_mark, value_or_null(ours));
+    BusyMarks plan = plan_busy_marks(
+        marks,
+        [&](const char *name) { return pod.autoscaler_marks.contains(name); },
+        pod.own_marks, busy);
+    for (auto &[name, value] : plan.changes)
+        annotations.emplace_back(std::move(name),
+                                 value_or_null(value.value_or("")));
+    if (!plan.own.empty() || !pod.own_marks.empty())
+        annotations.emplace_back(names::busy_mark, value_or_null(plan.own));
 }
 
 } // namespace
