@@ -92,7 +92,7 @@ std::optional<NodeDemand> demand_of(const Job &job,
         return std::nullopt;
     NodeDemand demand;
     demand.job = job.ref.id;
-    demand.array = job.array_rest;
+    demand.array = job.waiting->array;
     demand.tasks = job.waiting->count;
     demand.nodes = place->needs.nodes;
     demand.share = std::move(place->needs.share);

@@ -163,8 +163,8 @@ Result<> say_it_waits(const Pod &pod, JobId job, Kube &kube)
 }
 
 struct Wanted {
-    const NodeDemand *demand;
-    DemandPod which;
+    JobId job = 0;
+    std::string body;
 };
 
 // All Pods that are wanted, by name, without those that are there.
@@ -174,9 +174,11 @@ missing(const std::vector<NodeDemand> &demands, const Conf &conf, Kube &kube)
     std::map<std::string, Wanted> wanted;
     for (const NodeDemand &demand : demands)
         for (DemandPod which; which.task < demand.tasks; which.task++)
-            for (which.node = 0; which.node < demand.nodes; which.node++)
-                wanted.emplace(named_body(demand, which, conf).name,
-                               Wanted{&demand, which});
+            for (which.node = 0; which.node < demand.nodes; which.node++) {
+                auto [name, body] = named_body(demand, which, conf);
+                wanted.emplace(std::move(name),
+                               Wanted{demand.job, std::move(body)});
+            }
     auto pods =
         kube.list_pods_with_label(conf.batch_namespace, names::demand_label);
     if (!pods)
@@ -189,7 +191,7 @@ missing(const std::vector<NodeDemand> &demands, const Conf &conf, Kube &kube)
         // An agent may have ended before it wrote the condition.
         auto done = known == wanted.end()
                         ? kube.delete_pod(pod)
-                        : say_it_waits(pod, known->second.demand->job, kube);
+                        : say_it_waits(pod, known->second.job, kube);
         if (known != wanted.end())
             wanted.erase(known);
         if (!done && said)
@@ -219,12 +221,10 @@ Result<std::size_t> carry_demands(const std::vector<NodeDemand> &demands,
     for (const auto &[name, one] : *wanted) {
         if (room-- == 0)
             break;
-        auto made =
-            kube.create_pod(conf.batch_namespace,
-                            demand_pod_body(*one.demand, one.which, conf));
+        auto made = kube.create_pod(conf.batch_namespace, one.body);
         if (!made)
             return std::unexpected(made.error());
-        if (auto said = say_it_waits(*made, one.demand->job, kube); !said)
+        if (auto said = say_it_waits(*made, one.job, kube); !said)
             return std::unexpected(said.error());
         left--;
     }

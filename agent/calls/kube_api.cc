@@ -240,23 +240,24 @@ Result<Pod> KubeApi::get_pod(const ObjectKey &key)
 
 Result<std::vector<Pod>> KubeApi::list_pods(const std::string &ns)
 {
-    std::vector<Pod> pods;
-    auto done =
-        for_each_pod(ns, {}, "list Pods of " + ns,
-                     [&](const Json &item) { pods.push_back(pod_from(item)); });
-    if (!done)
-        return std::unexpected(done.error());
-    return pods;
+    return pods_that(ns, {}, "list Pods of " + ns);
 }
 
 Result<std::vector<Pod>> KubeApi::list_pods_with_label(const std::string &ns,
                                                        const std::string &label)
 {
+    return pods_that(ns, "&labelSelector=" + url_encode(label),
+                     "list Pods of " + ns + " with the label " + label);
+}
+
+Result<std::vector<Pod>> KubeApi::pods_that(const std::string &ns,
+                                            const std::string &query,
+                                            const std::string &what)
+{
     std::vector<Pod> pods;
-    auto done =
-        for_each_pod(ns, "&labelSelector=" + url_encode(label),
-                     "list Pods of " + ns + " with the label " + label,
-                     [&](const Json &item) { pods.push_back(pod_from(item)); });
+    auto done = for_each_pod(ns, query, what, [&](const Json &item) {
+        pods.push_back(pod_from(item));
+    });
     if (!done)
         return std::unexpected(done.error());
     return pods;

@@ -266,6 +266,10 @@ class KubeApi : public Kube {
     Result<> for_each_pod(const std::string &ns, const std::string &query,
                           const std::string &what,
                           const std::function<void(const Json &)> &each);
+    // Those that the query selects.
+    Result<std::vector<Pod>> pods_that(const std::string &ns,
+                                       const std::string &query,
+                                       const std::string &what);
     Result<> create_named(Write write, const char *resource,
                           const ObjectKey &key, const std::string &body);
     Result<Json> get_named(const char *resource, const ObjectKey &key);

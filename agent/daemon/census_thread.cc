@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/daemon/census_thread.h"
 
+#include "common/base/backoff.h"
 #include "common/base/log.h"
 #include "common/base/read_file.h"
 #include "common/base/replace_file.h"
 #include "common/base/user_name.h"
 
 #include <cerrno>
-#include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <expected>
-#include <mutex>
 #include <optional>
 #include <unistd.h>
 #include <utility>
@@ -21,14 +20,6 @@ namespace bridge {
 namespace {
 
 constexpr std::size_t longest_file = 64UL * 1024 * 1024; // bytes
-
-void rest(const std::stop_token &stop, std::chrono::seconds time)
-{
-    std::mutex mutex;
-    std::unique_lock lock(mutex);
-    std::condition_variable_any().wait_for(
-        lock, stop, time, [&] { return stop.stop_requested(); });
-}
 
 // Whether that is certain, and not only that nobody may look.
 bool is_absent(const std::string &path)
@@ -73,7 +64,7 @@ void CensusThread::run(const std::stop_token &stop)
     guarded([this] { load(); });
     while (!stop.stop_requested()) {
         guarded([this] { count(); });
-        rest(stop, pace().count);
+        wait_for(pace().count, stop);
     }
     guarded([this] { save(); });
 }

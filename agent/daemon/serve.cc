@@ -307,14 +307,13 @@ struct LeaseHolding {
     LeaseHolding(const Conf &conf, const HttpEndpoint &endpoint, Calls &calls,
                  std::function<Control()> control, const Access &access,
                  GroupLooks &looks, Mailbox<Message> &mailbox,
-                 Mailbox<WorkerNews> &worker_news, SlurmMetrics &metrics,
-                 OwnConf *own)
+                 Mailbox<WorkerNews> &worker_news, OwnConf *own)
         : api(lease_endpoint(endpoint), conf.lease_namespace, conf.lease_name),
           lease(api, calls.gate),
           keeper({lease, calls.permit, std::move(control)},
                  this_holder(host_name(), conf.socket_path),
                  {[this, &conf, &endpoint, &calls, &access, &looks, &mailbox,
-                   &worker_news, &metrics, own] {
+                   &worker_news, own] {
                       if (conf.schedule_pods)
                           watches.emplace(endpoint, conf, access, looks,
                                           mailbox);
@@ -323,7 +322,7 @@ struct LeaseHolding {
                       workers.emplace(endpoint, conf, calls.slurm, calls.queue,
                                       calls.gate, mailbox, worker_news, own);
                       if (conf.metrics_interval.count() != 0)
-                          census.emplace(calls.census, metrics,
+                          census.emplace(calls.census, calls.metrics,
                                          conf.metrics_interval,
                                          names::job_history_file);
                   },
@@ -459,7 +458,7 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
                           mailbox.push(WatchState{"token", std::move(problem)});
                       });
     LeaseHolding holding(*conf, endpoint, calls, *control, access, looks,
-                         mailbox, worker_news, calls.metrics, own_conf);
+                         mailbox, worker_news, own_conf);
     AtScopeEnd stop_calls([&] { calls.stop(); });
     SignalThread signals([&](const std::stop_token &stop) {
         serve_signals(stop, load, mailbox, access_watch, token);

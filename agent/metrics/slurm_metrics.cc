@@ -32,50 +32,41 @@ void write_rpcs(const SchedulerCensus &c, MetricText &text)
 // Names that slurmctld's own have, but for units.
 void write_scheduler(const SchedulerCensus &c, MetricText &text)
 {
-    auto gauge = [&](const char *name, const char *help, auto value) {
-        text.gauge(name, help);
-        text.add(value);
-    };
-    gauge("slurm_server_threads", "Threads of slurmctld that serve requests.",
-          std::uint64_t{c.threads});
-    gauge("slurm_agents", "Agents of slurmctld, which send to slurmd.",
-          std::uint64_t{c.agents});
-    gauge("slurm_agent_queue_size", "Messages to slurmd that wait.",
-          std::uint64_t{c.agent_queue});
-    gauge("slurm_slurmdbd_queue_size", "Messages to slurmdbd that wait.",
-          std::uint64_t{c.database_queue});
-    gauge("slurm_sched_queue_length",
-          "Jobs at the main scheduler's last cycle.", std::uint64_t{c.queue});
-    gauge("slurm_sched_last_cycle_seconds",
-          "How long the main scheduler's last cycle took.",
-          seconds(c.cycle_last));
-    gauge("slurm_sched_max_cycle_seconds",
-          "How long its longest cycle took since slurmctld counts.",
-          seconds(c.cycle_max));
-    gauge("slurm_bf_last_cycle_seconds",
-          "How long the last cycle of backfill took.",
-          seconds(c.backfill_last));
-    gauge("slurm_bf_max_cycle_seconds",
-          "How long its longest cycle took since slurmctld counts.",
-          seconds(c.backfill_max));
-    gauge("slurm_bf_last_depth", "Jobs that the last cycle of backfill tried.",
-          std::uint64_t{c.backfill_depth});
-    auto counter = [&](const char *name, const char *help, auto value) {
-        text.counter(name, help);
-        text.add(value);
-    };
-    counter("slurm_sched_cycles", "Cycles of the main scheduler.",
-            std::uint64_t{c.cycles});
-    counter("slurm_sched_cycle_seconds", "Time in these.",
-            seconds(c.cycle_sum));
-    counter("slurm_bf_cycles", "Cycles of backfill.",
-            std::uint64_t{c.backfill_cycles});
-    counter("slurm_bf_cycle_seconds", "Time in these.",
-            seconds(c.backfill_sum));
-    counter("slurm_bf_backfilled_jobs", "Jobs that backfill has started.",
-            std::uint64_t{c.backfilled});
-    gauge("slurm_stats_since_timestamp_seconds",
-          "Since when slurmctld counts the above.", timestamp(c.since));
+    text.gauge("slurm_server_threads",
+               "Threads of slurmctld that serve requests.", c.threads);
+    text.gauge("slurm_agents", "Agents of slurmctld, which send to slurmd.",
+               c.agents);
+    text.gauge("slurm_agent_queue_size", "Messages to slurmd that wait.",
+               c.agent_queue);
+    text.gauge("slurm_slurmdbd_queue_size", "Messages to slurmdbd that wait.",
+               c.database_queue);
+    text.gauge("slurm_sched_queue_length",
+               "Jobs at the main scheduler's last cycle.", c.queue);
+    text.gauge("slurm_sched_last_cycle_seconds",
+               "How long the main scheduler's last cycle took.",
+               seconds(c.cycle_last));
+    text.gauge("slurm_sched_max_cycle_seconds",
+               "How long its longest cycle took since slurmctld counts.",
+               seconds(c.cycle_max));
+    text.gauge("slurm_bf_last_cycle_seconds",
+               "How long the last cycle of backfill took.",
+               seconds(c.backfill_last));
+    text.gauge("slurm_bf_max_cycle_seconds",
+               "How long its longest cycle took since slurmctld counts.",
+               seconds(c.backfill_max));
+    text.gauge("slurm_bf_last_depth",
+               "Jobs that the last cycle of backfill tried.", c.backfill_depth);
+    text.counter("slurm_sched_cycles", "Cycles of the main scheduler.",
+                 c.cycles);
+    text.counter("slurm_sched_cycle_seconds", "Time in these.",
+                 seconds(c.cycle_sum));
+    text.counter("slurm_bf_cycles", "Cycles of backfill.", c.backfill_cycles);
+    text.counter("slurm_bf_cycle_seconds", "Time in these.",
+                 seconds(c.backfill_sum));
+    text.counter("slurm_bf_backfilled_jobs", "Jobs that backfill has started.",
+                 c.backfilled);
+    text.gauge("slurm_stats_since_timestamp_seconds",
+               "Since when slurmctld counts the above.", timestamp(c.since));
 }
 
 void write_reservations(const std::vector<CountedReservation> &all,
@@ -138,8 +129,7 @@ void SlurmMetrics::write(MetricText &text) const
         history_.write(text);
     }
     auto known = snapshot();
-    text.gauge("slurm_up", "Whether slurmctld answers.",
-               std::uint64_t{known != nullptr});
+    text.gauge("slurm_up", "Whether slurmctld answers.", known != nullptr);
     if (!known)
         return;
     text.gauge("slurm_census_timestamp_seconds",

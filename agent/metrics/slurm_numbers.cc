@@ -15,22 +15,32 @@ namespace bridge {
 
 namespace {
 
-constexpr std::uint64_t bytes_in_mib = 1024UL * 1024;
 constexpr std::array<const char *, job_kinds> kind_names{"native", "pod",
                                                          "batch", "shadow"};
 
 using Sample = std::pair<std::string_view, std::string_view>;
 
-// One family, with a sample for the cluster or one for each partition.
+std::uint64_t number(std::uint64_t count)
+{
+    return count;
+}
+
+std::uint64_t number(Bytes memory)
+{
+    return static_cast<std::uint64_t>(memory.value);
+}
+
+// One family, with a sample for the cluster, whose name is empty, or one for
+// each partition.
 template <class Sums> class Families {
   public:
     using All = std::map<std::string, Sums, std::less<>>;
 
     // prefix: "slurm_" or "slurm_partition_".
     Families(MetricText &text, std::string prefix, std::string whose,
-             const All &all, bool labelled)
+             const All &all)
         : text_(text), prefix_(std::move(prefix)), whose_(std::move(whose)),
-          all_(all), labelled_(labelled)
+          all_(all)
     {
     }
 
@@ -40,7 +50,7 @@ template <class Sums> class Families {
     {
         text_.gauge(prefix_ + name, help + whose_);
         for (const auto &[partition, sums] : all_)
-            text_.add(value(sums), labels(partition, {}));
+            text_.add(number(value(sums)), labels(partition, {}));
     }
 
     template <class Value>
@@ -66,7 +76,7 @@ template <class Sums> class Families {
                               std::initializer_list<Sample> more)
     {
         labels_.clear();
-        if (labelled_)
+        if (!partition.empty())
             labels_.push_back({"partition", partition});
         labels_.insert(labels_.end(), more);
         return labels_;
@@ -76,7 +86,6 @@ template <class Sums> class Families {
     std::string prefix_;
     std::string whose_;
     const All &all_;
-    bool labelled_;
     std::vector<MetricText::Label> labels_;
 };
 
@@ -123,28 +132,29 @@ void write_jobs_of(Families<JobSums> to)
              "Nodes that jobs have; one counts for each job on it",
              [](const JobSums &j) { return j.nodes; });
     to.gauge("jobs_memory_alloc_bytes", "Memory that jobs have",
-             [](const JobSums &j) { return j.memory; });
+             [](const JobSums &j) { return j.use.memory; });
     to.gres("jobs_gres_alloc",
             "GRES in AccountingStorageTRES that jobs have, by type",
-            [](const JobSums &j) -> auto & { return j.gres; });
+            [](const JobSums &j) -> auto & { return j.use.gres; });
 }
 
 } // namespace
 
 void SlurmNumbers::set_nodes(std::vector<CountedNode> nodes)
 {
-    nodes_ = std::move(nodes);
+    nodes_.clear();
+    nodes_.reserve(nodes.size());
     all_nodes_ = {};
-    for (const CountedNode &node : nodes_)
-        all_nodes_.add(node);
+    for (CountedNode &node : nodes)
+        all_nodes_.add(nodes_.emplace_back(std::move(node)));
 }
 
 void SlurmNumbers::set_partitions(
     const std::vector<CountedPartition> &partitions)
 {
-    std::unordered_map<std::string_view, const CountedNode *> by_name;
-    for (const CountedNode &node : nodes_)
-        by_name.emplace(node.name, &node);
+    std::unordered_map<std::string_view, const KnownNode *> by_name;
+    for (const KnownNode &known : nodes_)
+        by_name.emplace(known.node.name, &known);
     partition_nodes_.clear();
     for (const CountedPartition &partition : partitions) {
         NodeSums &sums = partition_nodes_[partition.name];
@@ -158,7 +168,8 @@ void SlurmNumbers::set_partitions(
 void SlurmNumbers::forget_jobs()
 {
     all_jobs_ = {};
-    kinds_ = {};
+    for (auto &states : kinds_)
+        states.assign(job_state_tests().size(), 0);
     partition_jobs_.clear();
     for (const auto &[partition, sums] : partition_nodes_)
         partition_jobs_[partition];
@@ -166,13 +177,15 @@ void SlurmNumbers::forget_jobs()
 
 void SlurmNumbers::add(const CountedJob &job)
 {
-    all_jobs_.add(job);
-    kinds_[static_cast<std::size_t>(job.kind)].add(job);
+    const JobUse use = use_of(job);
+    all_jobs_.add(job, use);
+    count_states(kinds_[static_cast<std::size_t>(job.kind)], job_state_tests(),
+                 job.state, job.tasks);
     for (std::string_view partition : all_parts(job.partition, ',')) {
         auto known = partition_jobs_.find(partition);
         if (known == partition_jobs_.end())
             known = partition_jobs_.try_emplace(std::string(partition)).first;
-        known->second.add(job);
+        known->second.add(job, use);
     }
 }
 
@@ -181,12 +194,12 @@ void SlurmNumbers::write(MetricText &text) const
     const std::map<std::string, NodeSums, std::less<>> all_nodes{
         {"", all_nodes_}};
     const std::map<std::string, JobSums, std::less<>> all_jobs{{"", all_jobs_}};
-    write_nodes_of({text, "slurm_", ".", all_nodes, false});
-    write_jobs_of({text, "slurm_", ".", all_jobs, false});
+    write_nodes_of({text, "slurm_", ".", all_nodes});
+    write_jobs_of({text, "slurm_", ".", all_jobs});
     write_nodes_of(
-        {text, "slurm_partition_", ", by partition.", partition_nodes_, true});
+        {text, "slurm_partition_", ", by partition.", partition_nodes_});
     write_jobs_of(
-        {text, "slurm_partition_", ", by partition.", partition_jobs_, true});
+        {text, "slurm_partition_", ", by partition.", partition_jobs_});
     text.gauge("slurmk8s_jobs",
                "Jobs by kind (native: without Pods; pod: stands for Pods; "
                "batch: runs as Pods; shadow: holds what Pods of other "
@@ -194,17 +207,17 @@ void SlurmNumbers::write(MetricText &text) const
     auto tests = job_state_tests();
     for (std::size_t kind = 0; kind < job_kinds; kind++)
         for (std::size_t i = 0; i < tests.size(); i++)
-            if (kinds_[kind].states[i] != 0)
-                text.add(kinds_[kind].states[i], {{"kind", kind_names[kind]},
-                                                  {"state", tests[i].name}});
+            if (kinds_[kind][i] != 0)
+                text.add(kinds_[kind][i], {{"kind", kind_names[kind]},
+                                           {"state", tests[i].name}});
 }
 
 void SlurmNumbers::write_nodes(MetricText &text) const
 {
     auto gauge = [&](const char *name, const char *help, auto value) {
         text.gauge(name, help);
-        for (const CountedNode &node : nodes_)
-            text.add(std::uint64_t{value(node)}, {{"node", node.name}});
+        for (const auto &[node, has, used] : nodes_)
+            text.add(number(value(node)), {{"node", node.name}});
     };
     gauge("slurm_node_cpus", "CPUs of the node.",
           [](const CountedNode &n) { return n.cpus; });
@@ -213,33 +226,29 @@ void SlurmNumbers::write_nodes(MetricText &text) const
     gauge("slurm_node_cpus_alloc", "CPUs that jobs have.",
           [](const CountedNode &n) { return n.allocated_cpus; });
     gauge("slurm_node_memory_bytes", "Memory of the node.",
-          [](const CountedNode &n) { return n.memory.value * bytes_in_mib; });
+          [](const CountedNode &n) { return bytes_of(n.memory); });
     gauge("slurm_node_memory_effective_bytes", "Memory that jobs may have.",
-          [](const CountedNode &n) {
-              return n.usable_memory.value * bytes_in_mib;
-          });
+          [](const CountedNode &n) { return bytes_of(n.usable_memory); });
     gauge("slurm_node_memory_alloc_bytes", "Memory that jobs have.",
-          [](const CountedNode &n) {
-              return n.allocated_memory.value * bytes_in_mib;
-          });
+          [](const CountedNode &n) { return bytes_of(n.allocated_memory); });
     text.gauge("slurm_node_memory_free_bytes",
                "Free memory, as slurmd has reported it.");
-    for (const CountedNode &node : nodes_)
+    for (const auto &[node, has, used] : nodes_)
         if (node.free_memory)
-            text.add(node.free_memory->value * bytes_in_mib,
+            text.add(number(bytes_of(*node.free_memory)),
                      {{"node", node.name}});
-    auto gres = [&](const char *name, const char *help, auto value) {
+    auto gres = [&](const char *name, const char *help,
+                    GresByType KnownNode::*which) {
         text.gauge(name, help);
-        for (const CountedNode &node : nodes_)
-            for (const auto &[kind, count] : gres_by_type(value(node)))
-                text.add(count, {{"node", node.name},
+        for (const KnownNode &known : nodes_)
+            for (const auto &[kind, count] : known.*which)
+                text.add(count, {{"node", known.node.name},
                                  {"gres", kind.first},
                                  {"type", kind.second}});
     };
-    gres("slurm_node_gres", "GRES of the node, by type.",
-         [](const CountedNode &n) -> auto & { return n.gres; });
+    gres("slurm_node_gres", "GRES of the node, by type.", &KnownNode::gres);
     gres("slurm_node_gres_alloc", "GRES that jobs have, by type.",
-         [](const CountedNode &n) -> auto & { return n.gres_used; });
+         &KnownNode::allocated_gres);
 }
 
 void SlurmNumbers::write_reasons(
@@ -247,7 +256,7 @@ void SlurmNumbers::write_reasons(
 {
     text.gauge("slurm_node_reason_info",
                "Why the node is drained or down, and who says so.");
-    for (const CountedNode &node : nodes_) {
+    for (const auto &[node, has, used] : nodes_) {
         if (node.reason.empty())
             continue;
         if (!users) {
@@ -264,7 +273,7 @@ void SlurmNumbers::write_reasons(
     }
     text.gauge("slurm_node_reason_since_timestamp_seconds",
                "Since when the node has that reason.");
-    for (const CountedNode &node : nodes_)
+    for (const auto &[node, has, used] : nodes_)
         if (!node.reason.empty())
             text.add(static_cast<std::uint64_t>(
                          node.reason_since.time_since_epoch().count()),

@@ -21,6 +21,8 @@ inline constexpr std::size_t job_kinds = 4; // of JobKind
 
 class SlurmNumbers {
   public:
+    SlurmNumbers() { forget_jobs(); }
+
     void set_nodes(std::vector<CountedNode> nodes);
     // Nodes of a partition that are not known are left out.
     void set_partitions(const std::vector<CountedPartition> &partitions);
@@ -39,15 +41,14 @@ class SlurmNumbers {
     void write_reasons(MetricText &text,
                        const std::map<std::uint32_t, std::string> *users) const;
 
-    const std::vector<CountedNode> &nodes() const { return nodes_; }
-
   private:
-    std::vector<CountedNode> nodes_;
+    std::vector<KnownNode> nodes_;
     NodeSums all_nodes_;
     std::map<std::string, NodeSums, std::less<>> partition_nodes_;
     JobSums all_jobs_;
     std::map<std::string, JobSums, std::less<>> partition_jobs_;
-    std::array<JobSums, job_kinds> kinds_;
+    // Jobs by kind, in the order of job_state_tests().
+    std::array<std::vector<std::uint64_t>, job_kinds> kinds_;
 };
 
 } // namespace bridge

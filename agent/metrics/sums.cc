@@ -3,31 +3,15 @@
 
 #include "common/base/text.h"
 #include "common/slurm/job_queue.h"
-#include "common/slurm/state_tests.h"
 #include "common/slurm/tres_memory.h"
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
+#include <utility>
 
 namespace bridge {
 
 namespace {
-
-constexpr std::uint64_t bytes_in_mib = 1024UL * 1024;
-
-std::uint64_t bytes(MebiBytes memory)
-{
-    return memory.value * bytes_in_mib;
-}
-
-void count(std::vector<std::uint64_t> &counts, std::span<const StateTest> tests,
-           std::uint32_t state, std::uint64_t how_many)
-{
-    for (std::size_t i = 0; i < tests.size(); i++)
-        if (tests[i].holds(state))
-            counts[i] += how_many;
-}
 
 void add_all(GresByType &sums, const GresByType &more)
 {
@@ -78,42 +62,59 @@ GresByType gres_in_tres(std::string_view tres)
 
 } // namespace
 
-GresByType gres_by_type(std::string_view text)
+KnownNode::KnownNode(CountedNode counted)
+    : node(std::move(counted)), gres(split(node_gres(node.gres))),
+      allocated_gres(split(node_gres(node.gres_used)))
 {
-    return split(node_gres(text));
 }
 
 NodeSums::NodeSums() : states(node_state_tests().size()) {}
 
-void NodeSums::add(const CountedNode &node)
+void NodeSums::add(const KnownNode &known)
 {
+    const CountedNode &node = known.node;
     nodes++;
-    count(states, node_state_tests(), node.state, 1);
+    count_states(states, node_state_tests(), node.state, 1);
     cpus += node.cpus;
     usable_cpus += node.usable_cpus;
     allocated_cpus += node.allocated_cpus;
-    memory += bytes(node.memory);
-    usable_memory += bytes(node.usable_memory);
-    allocated_memory += bytes(node.allocated_memory);
-    add_all(gres, gres_by_type(node.gres));
-    add_all(allocated_gres, gres_by_type(node.gres_used));
+    memory += bytes_of(node.memory);
+    usable_memory += bytes_of(node.usable_memory);
+    allocated_memory += bytes_of(node.allocated_memory);
+    add_all(gres, known.gres);
+    add_all(allocated_gres, known.allocated_gres);
+}
+
+JobUse use_of(const CountedJob &job)
+{
+    return {bytes_of(tres_memory(job.tres).value_or(MebiBytes{})),
+            gres_in_tres(job.tres)};
 }
 
 JobSums::JobSums() : states(job_state_tests().size()) {}
 
-void JobSums::add(const CountedJob &job)
+void JobSums::add(const CountedJob &job, const JobUse &its)
 {
     jobs += job.tasks;
-    count(states, job_state_tests(), job.state, job.tasks);
+    count_states(states, job_state_tests(), job.state, job.tasks);
     cpus += job.cpus;
     nodes += job.nodes;
-    memory += bytes(tres_memory(job.tres).value_or(MebiBytes{}));
-    add_all(gres, gres_in_tres(job.tres));
+    use.memory += its.memory;
+    add_all(use.gres, its.gres);
     if (!is_pending(job.state))
         return;
     pending[std::string(job.reason)] += job.tasks;
     if (job.held)
         held += job.tasks;
+}
+
+void count_states(std::vector<std::uint64_t> &counts,
+                  std::span<const StateTest> tests, std::uint32_t state,
+                  std::uint64_t how_many)
+{
+    for (std::size_t i = 0; i < tests.size(); i++)
+        if (tests[i].holds(state))
+            counts[i] += how_many;
 }
 
 } // namespace bridge

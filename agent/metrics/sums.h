@@ -4,10 +4,13 @@
 // count. Values.
 #pragma once
 
+#include "common/base/units.h"
 #include "common/slurm/census.h"
+#include "common/slurm/state_tests.h"
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,9 +21,14 @@ namespace bridge {
 // Counts of GRES by name and type; the type is empty where Slurm has none.
 using GresByType = std::map<std::pair<std::string, std::string>, std::uint64_t>;
 
-// Parses a node's Gres, such as "gpu:a100:4(S:0-1),nic:1", and what is used of
-// it.
-GresByType gres_by_type(std::string_view text);
+// A node with its GRES, which are parsed once.
+struct KnownNode {
+    CountedNode node;
+    GresByType gres;
+    GresByType allocated_gres;
+
+    explicit KnownNode(CountedNode counted);
+};
 
 struct NodeSums {
     std::uint64_t nodes = 0;
@@ -28,28 +36,40 @@ struct NodeSums {
     std::uint64_t cpus = 0;
     std::uint64_t usable_cpus = 0;
     std::uint64_t allocated_cpus = 0;
-    std::uint64_t memory = 0; // bytes, as are the next two
-    std::uint64_t usable_memory = 0;
-    std::uint64_t allocated_memory = 0;
+    Bytes memory;
+    Bytes usable_memory;
+    Bytes allocated_memory;
     GresByType gres;
     GresByType allocated_gres;
 
     NodeSums();
-    void add(const CountedNode &node);
+    void add(const KnownNode &known);
 };
+
+// What a job has of memory and GRES, as parsed from CountedJob::tres.
+struct JobUse {
+    Bytes memory;
+    GresByType gres; // only what AccountingStorageTRES has
+};
+JobUse use_of(const CountedJob &job);
 
 struct JobSums {
     std::uint64_t jobs = 0;
     std::uint64_t held = 0;
     std::vector<std::uint64_t> states; // in the order of job_state_tests()
-    std::uint64_t cpus = 0;            // that jobs have, as are the next three
+    std::uint64_t cpus = 0;            // that jobs have
     std::uint64_t nodes = 0;           // one that jobs share counts for each
-    std::uint64_t memory = 0;          // bytes
-    GresByType gres;                   // only what AccountingStorageTRES has
+    JobUse use;
     std::map<std::string, std::uint64_t> pending; // by reason
 
     JobSums();
-    void add(const CountedJob &job);
+    // its: use_of() that job.
+    void add(const CountedJob &job, const JobUse &its);
 };
+
+// Adds so many to each count whose test holds; there is one for each test.
+void count_states(std::vector<std::uint64_t> &counts,
+                  std::span<const StateTest> tests, std::uint32_t state,
+                  std::uint64_t how_many);
 
 } // namespace bridge

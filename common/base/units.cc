@@ -119,4 +119,9 @@ MebiBytes mebibytes_down(Bytes bytes)
         std::max<std::int64_t>(bytes.value / bytes_per_mib, 0))};
 }
 
+Bytes bytes_of(MebiBytes memory)
+{
+    return Bytes{static_cast<std::int64_t>(memory.value) * bytes_per_mib};
+}
+
 } // namespace bridge

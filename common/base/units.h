@@ -67,4 +67,7 @@ MebiBytes mebibytes_up(Bytes bytes);
 std::uint32_t whole_cpus_down(MilliCpu cpu);
 MebiBytes mebibytes_down(Bytes bytes);
 
+// Converts Slurm's unit back. The result is exact below 2^43 MiB.
+Bytes bytes_of(MebiBytes memory);
+
 } // namespace bridge

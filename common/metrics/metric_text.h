@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace bridge {
@@ -49,18 +50,31 @@ class MetricText {
     }
     void add(const Histogram &values, Labels labels);
 
-    // A family with one sample and no labels.
-    void gauge(std::string_view name, std::string_view help,
-               std::uint64_t value)
+    // A family with one sample and no labels. Value: any number.
+    template <class Value>
+    void gauge(std::string_view name, std::string_view help, Value value)
     {
         gauge(name, help);
-        add(value);
+        add_number(value);
+    }
+    template <class Value>
+    void counter(std::string_view name, std::string_view help, Value value)
+    {
+        counter(name, help);
+        add_number(value);
     }
 
     // Ends the text and returns it.
     std::string finish() &&;
 
   private:
+    template <class Value> void add_number(Value value)
+    {
+        if constexpr (std::is_floating_point_v<Value>)
+            add(double{value});
+        else
+            add(static_cast<std::uint64_t>(value));
+    }
     void begin(std::string_view name, std::string_view help, const char *type,
                const char *suffix);
     void name_sample(const char *suffix, Labels labels,

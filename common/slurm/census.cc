@@ -5,6 +5,7 @@
 #include "common/slurm/ctl_conf.h"
 #include "common/slurm/error.h"
 #include "common/slurm/job_record.h"
+#include "common/slurm/node_record.h"
 #include "common/slurm/strings.h"
 
 #include <cerrno>
@@ -22,7 +23,6 @@ namespace bridge {
 
 namespace {
 
-using NodeInfo = SlurmPtr<node_info_msg_t, slurm_free_node_info_msg>;
 using PartitionInfo =
     SlurmPtr<partition_info_msg_t, slurm_free_partition_info_msg>;
 using ReservationInfo =
@@ -30,10 +30,9 @@ using ReservationInfo =
 using LicenseInfo = SlurmPtr<license_info_msg_t, slurm_free_license_info_msg>;
 
 constexpr std::uint16_t everything = SHOW_ALL | SHOW_LOCAL;
-// Of nodes: gres_used is empty without it.
-// Without SHOW_MIXED a node of which jobs have a part is ALLOCATED.
-constexpr std::uint16_t in_detail =
-    SHOW_ALL | SHOW_LOCAL | SHOW_DETAIL | SHOW_MIXED;
+// Of nodes: gres_used needs SHOW_DETAIL. Without SHOW_MIXED a node of which
+// jobs have a part is ALLOCATED.
+constexpr std::uint16_t in_detail = SHOW_DETAIL | SHOW_MIXED;
 
 constexpr std::uint64_t private_people =
     PRIVATE_DATA_JOBS | PRIVATE_DATA_USERS | PRIVATE_DATA_USAGE |
@@ -44,18 +43,17 @@ constexpr std::uint64_t private_people =
 Result<std::optional<NodeCensus>>
 SlurmCensusApi::count_nodes(std::int64_t as_of)
 {
-    node_info_msg_t *raw = nullptr;
-    if (slurm_load_node(as_of, &raw, in_detail) != SLURM_SUCCESS) {
-        if (errno == SLURM_NO_CHANGE_IN_DATA && as_of != 0)
-            return std::nullopt;
-        return fail_slurm(errno, "count nodes");
-    }
-    NodeInfo info(raw);
+    auto records = load_node_records(as_of, in_detail, "count nodes");
+    if (!records)
+        return std::unexpected(records.error());
+    if (!*records)
+        return std::nullopt;
+    const NodeInfo &info = **records;
     NodeCensus census{info->last_update, {}};
     census.nodes.reserve(info->record_count);
-    for (std::uint32_t i = 0; i < info->record_count; i++)
-        if (info->node_array[i].name) // a deleted node leaves an empty entry
-            census.nodes.push_back(counted_node_of(info->node_array[i]));
+    for_each_node(info, [&](const node_info_t &node) {
+        census.nodes.push_back(counted_node_of(node));
+    });
     return census;
 }
 
@@ -77,13 +75,12 @@ Result<std::optional<std::int64_t>>
 SlurmCensusApi::count_jobs(std::int64_t as_of,
                            const std::function<void(const CountedJob &)> &visit)
 {
-    job_info_msg_t *raw = nullptr;
-    if (slurm_load_jobs(as_of, &raw, everything) != SLURM_SUCCESS) {
-        if (errno == SLURM_NO_CHANGE_IN_DATA && as_of != 0)
-            return std::nullopt;
-        return fail_slurm(errno, "count jobs");
-    }
-    JobInfo info(raw);
+    auto records = load_records_since(as_of, "count jobs");
+    if (!records)
+        return std::unexpected(records.error());
+    if (!*records)
+        return std::nullopt;
+    const JobInfo &info = **records;
     for (const slurm_job_info_t &job : jobs_in(*info))
         visit(counted_job_of(job));
     return info->last_update;

@@ -143,10 +143,8 @@ struct Job {
     std::uint32_t priority = 0; // in the queue; 0: held
     // More nodes would let it start; only lists of all jobs say so.
     bool wants_nodes = false;
-    // What it asks for then, if it is one of sbatch without Pods; of an array's
-    // record for its waiting tasks, with their number.
+    // What it asks for then, if it is one of sbatch without Pods.
     std::shared_ptr<const WaitingJob> waiting = {};
-    bool array_rest = false;                   // is such a record
     std::chrono::sys_seconds expected_start{}; // epoch: not known
     std::vector<std::string> nodes;            // allocated, in Slurm's order
     std::uint32_t cpus = 0;                    // allocated, on all nodes

@@ -21,7 +21,8 @@ namespace bridge {
 struct WaitingJob {
     JobId id = 0;
     std::uint32_t priority = 0;
-    std::uint32_t count = 1; // tasks of an array that may run at once
+    bool array = false;      // the record for the waiting tasks of an array,
+    std::uint32_t count = 1; // of which so many may start
     std::vector<std::string> partitions;
     std::uint32_t nodes = 1;         // the fewest
     std::uint32_t max_nodes = 0;     // 0: no limit

@@ -93,27 +93,28 @@ bool holds_nodes(const slurm_job_info_t &info)
            (info.job_state & JOB_COMPLETING);
 }
 
-QueuedJob queued_job_of(const slurm_job_info_t &info)
-{
-    const char *reason =
-        slurm_job_state_reason_string(static_cast<int>(info.state_reason));
-    return {info.partition ? info.partition : "", info.priority,
-            reason ? reason : ""};
-}
-
 bool is_eligible(const slurm_job_info_t &info, std::time_t now)
 {
     return text(info.dependency).empty() && info.eligible_time != 0 &&
            info.eligible_time <= now;
 }
 
+QueuedJob queued_job_of(const slurm_job_info_t &info, std::time_t now)
+{
+    const char *reason =
+        is_eligible(info, now)
+            ? slurm_job_state_reason_string(static_cast<int>(info.state_reason))
+            : nullptr;
+    return {info.partition ? info.partition : "", info.priority,
+            reason ? reason : ""};
+}
+
 QueueWants queue_wants_of(const job_info_msg_t &info)
 {
     QueueWants wants;
     for (const slurm_job_info_t &job : jobs_in(info))
-        if (job_state_of(job.job_state) == JobState::pending &&
-            is_eligible(job, info.last_update))
-            wants.add(queued_job_of(job));
+        if (job_state_of(job.job_state) == JobState::pending)
+            wants.add(queued_job_of(job, info.last_update));
     return wants;
 }
 
@@ -138,7 +139,6 @@ Job job_of(const slurm_job_info_t &info)
     job.gres_per_node = text(info.tres_per_node);
     job.gres_per_task = text(info.tres_per_task);
     job.exclusive = info.shared == JOB_SHARED_NONE;
-    job.array_rest = is_array_rest(info);
     job.tasks = std::max<std::uint32_t>(info.num_tasks, 1);
     job.cpus_per_task = std::max<std::uint16_t>(info.cpus_per_task, 1);
     if (is_allocated(job.state)) {

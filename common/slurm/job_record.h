@@ -9,7 +9,9 @@
 #include "common/slurm/queue_wants.h"
 #include "common/slurm/strings.h"
 
+#include <cstdint>
 #include <ctime>
+#include <optional>
 #include <span>
 
 extern "C" {
@@ -30,8 +32,11 @@ slurm_step_id_t step_of(JobRef job);
 // ref. Blocks for one RPC. Codes as in api.h.
 Result<JobInfo> load_records(JobRef ref);
 
-// Returns the records of all jobs that slurmctld knows. what: for the message
-// of an error. Blocks for one RPC. Codes as in api.h.
+// Returns the records of all jobs that slurmctld knows, or nothing if none has
+// changed since as_of, by slurmctld's clock; 0: in any case. what: for the
+// message of an error. Blocks for one RPC. Codes as in api.h.
+Result<std::optional<JobInfo>> load_records_since(std::int64_t as_of,
+                                                  const char *what);
 Result<JobInfo> load_all_records(const char *what);
 
 inline std::span<const slurm_job_info_t> jobs_in(const job_info_msg_t &info)
@@ -49,8 +54,9 @@ bool is_eligible(const slurm_job_info_t &info, std::time_t now);
 
 // Says which of these jobs would start if there were more nodes.
 QueueWants queue_wants_of(const job_info_msg_t &info);
-// The texts are those of the record, which must live as long.
-QueuedJob queued_job_of(const slurm_job_info_t &info);
+// The texts are those of the record, which must live as long. It has no reason
+// if the job is not eligible.
+QueuedJob queued_job_of(const slurm_job_info_t &info, std::time_t now);
 
 // Also returns to which heterogeneous job it belongs.
 JobRecord record_of(const slurm_job_info_t &info);

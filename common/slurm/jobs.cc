@@ -47,12 +47,23 @@ Result<JobInfo> load_records(JobRef ref)
     return JobInfo(raw);
 }
 
-Result<JobInfo> load_all_records(const char *what)
+Result<std::optional<JobInfo>> load_records_since(std::int64_t as_of,
+                                                  const char *what)
 {
     job_info_msg_t *raw = nullptr;
-    if (slurm_load_jobs(0, &raw, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
-        return fail_slurm(errno, what);
-    return JobInfo(raw);
+    if (slurm_load_jobs(as_of, &raw, SHOW_ALL | SHOW_LOCAL) == SLURM_SUCCESS)
+        return JobInfo(raw);
+    if (errno == SLURM_NO_CHANGE_IN_DATA && as_of != 0)
+        return std::nullopt;
+    return fail_slurm(errno, what);
+}
+
+Result<JobInfo> load_all_records(const char *what)
+{
+    auto records = load_records_since(0, what);
+    if (!records)
+        return std::unexpected(records.error());
+    return std::move(**records); // as_of was 0
 }
 
 Result<Job> SlurmApi::load(JobRef ref)
@@ -108,9 +119,9 @@ Result<std::vector<Job>> SlurmApi::load_all()
         if (job.het_job_id != 0 || decode_gang_tag(text(job.admin_comment))) {
             records.push_back(record_of(job));
             Job &added = records.back().job;
-            added.wants_nodes = added.state == JobState::pending &&
-                                is_eligible(job, (*info)->last_update) &&
-                                wants.has(queued_job_of(job));
+            added.wants_nodes =
+                added.state == JobState::pending &&
+                wants.has(queued_job_of(job, (*info)->last_update));
             if (added.wants_nodes && (job.het_job_id != 0 || lacks_pods(added)))
                 added.waiting = std::make_shared<const WaitingJob>(
                     waiting_job(job, running));

@@ -22,6 +22,7 @@ common_slurm_sources = \
 	common/slurm/job_share.cc common/slurm/job_share.h \
 	common/slurm/jobs.cc \
 	common/slurm/load_controllers.cc common/slurm/load_controllers.h \
+	common/slurm/node_record.h \
 	common/slurm/node_size.h \
 	common/slurm/node_state.cc common/slurm/node_state.h \
 	common/slurm/node_use.cc common/slurm/node_use.h \

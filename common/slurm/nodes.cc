@@ -5,6 +5,7 @@
 #include "common/slurm/api.h"
 #include "common/slurm/ctl_conf.h"
 #include "common/slurm/error.h"
+#include "common/slurm/node_record.h"
 #include "common/slurm/strings.h"
 
 #include <algorithm>
@@ -21,7 +22,6 @@ namespace bridge {
 
 namespace {
 
-using NodeInfo = SlurmPtr<node_info_msg_t, slurm_free_node_info_msg>;
 using ReservationInfo =
     SlurmPtr<reserve_info_msg_t, slurm_free_reservation_info_msg>;
 
@@ -120,22 +120,32 @@ Result<std::vector<SlurmNode>> SlurmApi::load_nodes()
     return std::move((*table)->nodes); // the table is complete: as_of was 0
 }
 
-Result<std::optional<NodeTable>> SlurmApi::load_nodes_since(std::int64_t as_of)
+Result<std::optional<NodeInfo>>
+load_node_records(std::int64_t as_of, std::uint16_t show, const char *what)
 {
     node_info_msg_t *raw = nullptr;
+    if (slurm_load_node(as_of, &raw, SHOW_ALL | SHOW_LOCAL | show) ==
+        SLURM_SUCCESS)
+        return NodeInfo(raw);
+    if (errno == SLURM_NO_CHANGE_IN_DATA && as_of != 0)
+        return std::nullopt;
+    return fail_slurm(errno, what);
+}
+
+Result<std::optional<NodeTable>> SlurmApi::load_nodes_since(std::int64_t as_of)
+{
     // gres_used needs SHOW_DETAIL.
-    if (slurm_load_node(as_of, &raw, SHOW_ALL | SHOW_LOCAL | SHOW_DETAIL) !=
-        SLURM_SUCCESS) {
-        if (errno == SLURM_NO_CHANGE_IN_DATA && as_of != 0)
-            return std::nullopt;
-        return fail_slurm(errno, "load nodes");
-    }
-    NodeInfo info(raw);
+    auto records = load_node_records(as_of, SHOW_DETAIL, "load nodes");
+    if (!records)
+        return std::unexpected(records.error());
+    if (!*records)
+        return std::nullopt;
+    const NodeInfo &info = **records;
     NodeTable table{info->last_update, {}};
     table.nodes.reserve(info->record_count);
-    for (std::uint32_t i = 0; i < info->record_count; i++)
-        if (info->node_array[i].name) // a deleted node leaves an empty entry
-            table.nodes.push_back(node_of(info->node_array[i]));
+    for_each_node(info, [&](const node_info_t &node) {
+        table.nodes.push_back(node_of(node));
+    });
     return table;
 }
 

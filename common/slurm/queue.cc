@@ -3,6 +3,7 @@
 
 #include "common/slurm/error.h"
 #include "common/slurm/job_record.h"
+#include "common/slurm/node_record.h"
 #include "common/slurm/states.h"
 #include "common/slurm/strings.h"
 #include "common/slurm/waiting_job.h"
@@ -19,8 +20,6 @@ extern "C" {
 namespace bridge {
 
 namespace {
-
-using NodeInfo = SlurmPtr<node_info_msg_t, slurm_free_node_info_msg>;
 
 // More nodes would let it start. With any other reason slurmctld has not found
 // out yet, or it waits for something else.
@@ -39,13 +38,12 @@ bool waits_for_nodes(const slurm_job_info_t &info, std::time_t now)
 Result<std::optional<JobQueue>>
 SlurmQueueApi::load_queue_since(std::int64_t as_of)
 {
-    job_info_msg_t *raw = nullptr;
-    if (slurm_load_jobs(as_of, &raw, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS) {
-        if (errno == SLURM_NO_CHANGE_IN_DATA && as_of != 0)
-            return std::nullopt;
-        return fail_slurm(errno, "load the queue");
-    }
-    JobInfo info(raw);
+    auto records = load_records_since(as_of, "load the queue");
+    if (!records)
+        return std::unexpected(records.error());
+    if (!*records)
+        return std::nullopt;
+    const JobInfo &info = **records;
     JobQueue queue{info->last_update, {}, {}};
     const RunningTasks running = running_tasks(*info);
     for (const slurm_job_info_t &job : jobs_in(*info)) {
@@ -60,17 +58,14 @@ SlurmQueueApi::load_queue_since(std::int64_t as_of)
 
 Result<IdleTimes> SlurmQueueApi::load_idle_times()
 {
-    node_info_msg_t *raw = nullptr;
-    if (slurm_load_node(0, &raw, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
-        return fail_slurm(errno, "load idle nodes");
-    NodeInfo info(raw);
+    auto records = load_node_records(0, 0, "load idle nodes");
+    if (!records)
+        return std::unexpected(records.error());
     IdleTimes times;
-    for (std::uint32_t i = 0; i < info->record_count; i++) {
-        const node_info_t &node = info->node_array[i];
-        if (node.name) // a deleted node leaves an empty entry
-            times[node.name] =
-                time_of(std::max(node.last_busy, node.slurmd_start_time));
-    }
+    for_each_node(**records, [&](const node_info_t &node) { // as_of was 0
+        times[node.name] =
+            time_of(std::max(node.last_busy, node.slurmd_start_time));
+    });
     return times;
 }
 

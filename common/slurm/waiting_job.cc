@@ -33,7 +33,8 @@ WaitingJob waiting_job(const slurm_job_info_t &info,
     WaitingJob job;
     job.id = info.step_id.job_id;
     job.priority = info.priority;
-    if (is_array_rest(info)) {
+    job.array = is_array_rest(info);
+    if (job.array) {
         auto now = running.find(info.array_job_id);
         job.count = count_tasks(text(info.array_task_str),
                                 now == running.end() ? 0 : now->second);

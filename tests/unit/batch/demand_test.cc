@@ -176,10 +176,9 @@ TEST_CASE("all components of a heterogeneous job ask, or none")
 TEST_CASE("the tasks of an array that wait ask each, as far as there is room")
 {
     WaitingJob job = what(7, 2);
+    job.array = true;
     job.count = 10;
-    Job array = waits(job);
-    array.array_rest = true;
-    auto demands = demands_of({array}, make_conf());
+    auto demands = demands_of({waits(job)}, make_conf());
     REQUIRE(demands.size() == 1);
     CHECK(demands[0].array);
     CHECK(demands[0].tasks == 10);
