@@ -306,6 +306,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/operator/left_test.cc \
 	tests/unit/operator/make.h \
 	tests/unit/operator/make_cluster.h \
+	tests/unit/operator/metrics_test.cc \
 	tests/unit/operator/names_test.cc \
 	tests/unit/operator/node_conf_test.cc \
 	tests/unit/operator/node_fit_test.cc \

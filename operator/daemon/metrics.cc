@@ -1,7 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "operator/daemon/metrics.h"
 
+#include <utility>
+
 namespace bridge::slinky {
+
+namespace {
+
+using Set = Metrics::Set;
+
+void add_counts(const std::vector<Set> &sets,
+                std::vector<Set::Count> Set::*which, MetricText &text)
+{
+    for (const Set &set : sets)
+        for (const auto &[state, count] : set.*which)
+            text.add(count, {{"namespace", set.ns},
+                             {"nodeset", set.name},
+                             {"state", state}});
+}
+
+} // namespace
+
+void Metrics::set_node_sets(std::vector<Set> sets)
+{
+    std::lock_guard lock(mutex_);
+    node_sets_ = std::move(sets);
+}
 
 void Metrics::count_step(const std::string &verb, const std::string &result)
 {
@@ -42,6 +66,12 @@ MetricText Metrics::text(MetricFormat format) const
                "Objects whose last step failed, and which wait for another "
                "try.",
                state_.failing_objects);
+    text.gauge("slurmk8s_operator_nodeset_pods",
+               "Pods of a NodeSet, by its status.");
+    add_counts(node_sets_, &Set::pods, text);
+    text.gauge("slurmk8s_operator_nodeset_slurm_nodes",
+               "Slurm nodes of these Pods, by its status.");
+    add_counts(node_sets_, &Set::slurm_nodes, text);
     return text;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the operator counts, for /metrics. May be used by every thread.
+// What the operator counts, and how its NodeSets stand, for /metrics. May be
+// used by every thread.
 #pragma once
 
 #include "common/metrics/metric_text.h"
@@ -9,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace bridge::slinky {
 
@@ -17,6 +19,20 @@ class Metrics {
     void count_step(const std::string &verb, const std::string &result);
     // Those that it follows, by kind.
     void set_objects(const std::string &kind, std::uint64_t count);
+
+    // What the status of a NodeSet says of its Pods, and of their Slurm nodes.
+    struct Set {
+        struct Count {
+            const char *state;
+            std::uint64_t count;
+        };
+        std::string ns;
+        std::string name;
+        std::vector<Count> pods;
+        std::vector<Count> slurm_nodes;
+    };
+    // All of them.
+    void set_node_sets(std::vector<Set> sets);
 
     // How it stands.
     struct State {
@@ -32,6 +48,7 @@ class Metrics {
     mutable std::mutex mutex_;
     std::map<std::pair<std::string, std::string>, std::uint64_t> steps_;
     std::map<std::string, std::uint64_t> objects_;
+    std::vector<Set> node_sets_;
     State state_;
 };
 

@@ -27,6 +27,26 @@ bool is_told(const Known &known, const Seen &seen)
            seen.version;
 }
 
+// As its status says it: that is made of the Pods, and kubectl shows the same.
+Metrics::Set counts_of(const NodeSet &set)
+{
+    auto count = [&](const char *field) {
+        return static_cast<std::uint64_t>(
+            std::max<std::int64_t>(set.status.integer(field).value_or(0), 0));
+    };
+    return {set.meta.key.ns,
+            set.meta.key.name,
+            {{"desired", count("desired")},
+             {"current", count("replicas")},
+             {"ready", count("readyReplicas")},
+             {"available", count("availableReplicas")},
+             {"updated", count("updatedReplicas")}},
+            {{"idle", count("slurmIdle")},
+             {"allocated", count("slurmAllocated")},
+             {"down", count("slurmDown")},
+             {"drain", count("slurmDrain")}}};
+}
+
 } // namespace
 
 void Owner::run()
@@ -177,6 +197,10 @@ void Owner::publish()
     parts_.metrics.set_objects("Controller", known.controllers.size());
     parts_.metrics.set_objects("NodeSet", known.node_sets.size());
     parts_.metrics.set_objects("Pod", known.workers.size());
+    std::vector<Metrics::Set> sets;
+    for (const auto &[key, set] : known.node_sets)
+        sets.push_back(counts_of(set));
+    parts_.metrics.set_node_sets(std::move(sets));
     parts_.metrics.set({parts_.leader.may_write(Clock::now()),
                         store_.failing.size(), rests_.size()});
     std::lock_guard lock(mutex_);

@@ -101,6 +101,10 @@ def made():
                                 "desired", "unavailableReplicas")},
           {"replicas": 3, "readyReplicas": 3, "updatedReplicas": 3, "desired": 3,
            "unavailableReplicas": 0}, "status")
+    in_page = [f'slurmk8s_operator_nodeset_pods{{namespace="{NAMESPACE}",nodeset="w",'
+               f'state="{state}"}} 3' for state in ("desired", "current", "ready")]
+    wait_for("the metrics to say the same", lambda: all(
+        line in frame.operator.page("/metrics")[1].splitlines() for line in in_page))
     equal(labels["controller-revision-hash"], said["nodeSetHash"], "revision")
     equal(len(bed.api("GET", f"/api/v1/namespaces/{NAMESPACE}/pods?labelSelector="
                       + said["selector"].replace(",", "%2C"))["items"]), 3,
