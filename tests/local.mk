@@ -36,6 +36,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/batch/output_name_test.cc \
 	tests/unit/batch/srun_maps_test.cc \
 	tests/unit/calls/access_test.cc \
+	tests/unit/calls/call_counts_test.cc \
 	tests/unit/calls/kube_api_test.cc \
 	tests/unit/calls/kube_bodies_test.cc \
 	tests/unit/calls/token_request_test.cc \
@@ -115,6 +116,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/kube/kube_text_test.cc \
 	tests/unit/common/kube/line_framer_test.cc \
 	tests/unit/common/kube/reflector_test.cc \
+	tests/unit/common/kube/request_kind_test.cc \
 	tests/unit/common/kube/token_claims_test.cc \
 	tests/unit/common/kube/token_file_test.cc \
 	tests/unit/common/kube/websocket_test.cc \
@@ -135,6 +137,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/daemon/hook_server_test.cc \
 	tests/unit/daemon/lease_keeper_test.cc \
 	tests/unit/daemon/lease_test.cc \
+	tests/unit/daemon/metrics_access_test.cc \
 	tests/unit/daemon/own_conf_test.cc \
 	tests/unit/daemon/permit_test.cc \
 	tests/unit/daemon/token_keeper_test.cc \
@@ -263,6 +266,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/metrics/census_pace_test.cc \
 	tests/unit/metrics/counted.h \
 	tests/unit/metrics/job_history_test.cc \
+	tests/unit/metrics/people_test.cc \
 	tests/unit/metrics/slurm_metrics_test.cc \
 	tests/unit/metrics/slurm_numbers_test.cc \
 	tests/unit/nodes/hybrid_devices_test.cc \

@@ -7,6 +7,7 @@
 #include "common/base/replace_file.h"
 #include "common/base/user_name.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <exception>
@@ -20,6 +21,7 @@ namespace bridge {
 namespace {
 
 constexpr std::size_t longest_file = 64UL * 1024 * 1024; // bytes
+constexpr std::chrono::hours name_life{1};               // of users
 
 // Whether that is certain, and not only that nobody may look.
 bool is_absent(const std::string &path)
@@ -52,8 +54,9 @@ std::uint64_t number(std::chrono::seconds time)
 } // namespace
 
 CensusThread::CensusThread(SlurmCensus &slurm, SlurmMetrics &metrics,
-                           std::chrono::seconds interval, std::string file)
-    : slurm_(slurm), metrics_(metrics), interval_(interval),
+                           std::chrono::seconds interval, bool users,
+                           std::string file)
+    : slurm_(slurm), metrics_(metrics), interval_(interval), users_(users),
       file_(std::move(file)),
       thread_([this](const std::stop_token &stop) { run(stop); })
 {
@@ -97,8 +100,11 @@ Result<std::shared_ptr<const SlurmSnapshot>> CensusThread::take()
         done = keep(slurm_.count_reservations(), last_.reservations);
     if (done)
         done = keep(slurm_.count_licenses(), last_.licenses);
+    if (done && users_)
+        done = count_associations();
     if (!done)
         return std::unexpected(done.error());
+    name_users();
     last_.taken = std::chrono::floor<std::chrono::seconds>(
         std::chrono::system_clock::now());
     return std::make_shared<const SlurmSnapshot>(last_);
@@ -114,10 +120,10 @@ Result<> CensusThread::count_nodes()
         return std::unexpected(partitions.error());
     if (*nodes) {
         nodes_as_of_ = (*nodes)->as_of;
-        last_.users.clear();
+        draining_users_.clear();
         for (const CountedNode &node : (*nodes)->nodes)
-            if (!node.reason.empty() && !last_.users.contains(node.reason_user))
-                last_.users[node.reason_user] = user_name(node.reason_user);
+            if (!node.reason.empty())
+                draining_users_.insert(node.reason_user);
         last_.numbers.set_nodes(std::move((*nodes)->nodes));
     }
     last_.numbers.set_partitions(*partitions);
@@ -130,19 +136,63 @@ Result<> CensusThread::count_jobs()
     bool first = true;
     auto listed = slurm_.count_jobs(jobs_as_of_, [&](const CountedJob &job) {
         if (std::exchange(first, false))
-            last_.numbers.forget_jobs();
-        last_.numbers.add(job);
-        metrics_.change([&](JobHistory &history) { history.see(job); });
+            begin_jobs();
+        count_job(job);
     });
     if (!listed)
         return std::unexpected(listed.error());
     if (!*listed)
         return {}; // no job has changed
     if (first)
-        last_.numbers.forget_jobs();
+        begin_jobs();
     metrics_.change([](JobHistory &history) { history.end_list(); });
     jobs_as_of_ = **listed;
     return {};
+}
+
+void CensusThread::begin_jobs()
+{
+    last_.numbers.forget_jobs();
+    if (users_ && !last_.people)
+        last_.people.emplace();
+    if (last_.people)
+        last_.people->forget_jobs();
+}
+
+void CensusThread::count_job(const CountedJob &job)
+{
+    const JobUse its = use_of(job);
+    last_.numbers.add(job, its);
+    if (last_.people)
+        last_.people->add(job, its);
+    metrics_.change([&](JobHistory &history) { history.see(job); });
+}
+
+Result<> CensusThread::count_associations()
+{
+    auto associations = slurm_.count_associations();
+    if (!associations)
+        return std::unexpected(associations.error());
+    if (last_.people)
+        last_.people->set_associations(std::move(*associations));
+    return {};
+}
+
+// A directory server may be slow, so each name is asked for once an hour.
+void CensusThread::name_users()
+{
+    auto now = std::chrono::steady_clock::now();
+    if (now - named_at_ >= name_life) {
+        last_.users.clear();
+        named_at_ = now;
+    }
+    auto name = [this](std::uint32_t user) {
+        if (!last_.users.contains(user))
+            last_.users[user] = user_name(user);
+    };
+    std::ranges::for_each(draining_users_, name);
+    if (last_.people)
+        last_.people->each_user(name);
 }
 
 // Without an answer of slurmctld, as it was last.

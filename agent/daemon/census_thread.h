@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -21,10 +22,11 @@ namespace bridge {
 
 class CensusThread {
   public:
-    // file: of the counts. If its directory does not exist they begin anew each
-    // time. slurm and metrics must outlive this. Failures are logged.
+    // users: whether to count by users and accounts, too. file: of the counts.
+    // If its directory does not exist they begin anew each time. slurm and
+    // metrics must outlive this. Failures are logged.
     CensusThread(SlurmCensus &slurm, SlurmMetrics &metrics,
-                 std::chrono::seconds interval, std::string file);
+                 std::chrono::seconds interval, bool users, std::string file);
 
   private:
     void run(const std::stop_token &stop);
@@ -32,6 +34,10 @@ class CensusThread {
     Result<std::shared_ptr<const SlurmSnapshot>> take();
     Result<> count_nodes();
     Result<> count_jobs();
+    void begin_jobs();
+    void count_job(const CountedJob &job);
+    Result<> count_associations();
+    void name_users();
     CensusPace pace();
     void load();
     void save();
@@ -39,11 +45,14 @@ class CensusThread {
     SlurmCensus &slurm_;
     SlurmMetrics &metrics_;
     const std::chrono::seconds interval_;
+    const bool users_;
     const std::string file_;
     // As slurmctld has said it before.
     std::int64_t nodes_as_of_ = 0;
     std::int64_t jobs_as_of_ = 0;
     SlurmSnapshot last_;
+    std::set<std::uint32_t> draining_users_; // who have given reasons
+    std::chrono::steady_clock::time_point named_at_{};
     bool keeps_ = false; // writes the file
     std::string saved_;  // the contents of the file, once this has written them
     std::chrono::steady_clock::time_point saved_at_{};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/daemon/serve.h"
 
+#include "agent/calls/call_counts.h"
+#include "agent/calls/counted_census.h"
 #include "agent/calls/fault_points.h"
 #include "agent/calls/guarded_lease.h"
 #include "agent/calls/guarded_queue.h"
@@ -239,13 +241,14 @@ Workers::KubeFactory kube_factory(const HttpEndpoint &endpoint,
 }
 
 // The calls to Slurm and Kubernetes, and the pools of threads that make them.
-// All writes pass the gate. Members are destroyed from the last to the first:
-// the pools use all others.
+// All are counted, and all writes pass the gate. Members are destroyed from the
+// last to the first: the pools use all others.
 struct Calls {
-    Calls(const Conf &conf, const HttpEndpoint &endpoint)
-        : permit(conf.socket_path),
+    // Whatever uses the endpoint from here on is counted.
+    Calls(const Conf &conf, HttpEndpoint &endpoint)
+        : counts(counted(endpoint)), permit(conf.socket_path),
           gate([this] { return permit.check(); }, fault_points()),
-          slurm(slurm_api, gate), queue(queue_api, gate),
+          slurm(slurm_api, gate, *counts), queue(queue_api, gate, *counts),
           workers(conf.workers, kube_factory(endpoint, gate)),
           submitters(std::clamp(conf.workers / 2, 1u, most_submitters),
                      kube_factory(endpoint, gate)),
@@ -259,13 +262,22 @@ struct Calls {
             pool->stop();
     }
 
+    static std::shared_ptr<CallCounts> counted(HttpEndpoint &endpoint)
+    {
+        auto counts = std::make_shared<CallCounts>();
+        endpoint.observer = counts;
+        return counts;
+    }
+
+    const std::shared_ptr<CallCounts> counts;
     Permit permit;
     WriteGate gate;
     SlurmApi slurm_api;
     GuardedSlurm slurm;
     SlurmQueueApi queue_api;
     GuardedQueue queue;
-    SlurmCensusApi census;
+    SlurmCensusApi census_api;
+    CountedCensus census{census_api, *counts};
     SlurmMetrics metrics;
     Workers workers;
     Workers submitters;
@@ -310,28 +322,28 @@ struct LeaseHolding {
                  Mailbox<WorkerNews> &worker_news, OwnConf *own)
         : api(lease_endpoint(endpoint), conf.lease_namespace, conf.lease_name),
           lease(api, calls.gate),
-          keeper({lease, calls.permit, std::move(control)},
-                 this_holder(host_name(), conf.socket_path),
-                 {[this, &conf, &endpoint, &calls, &access, &looks, &mailbox,
-                   &worker_news, own] {
-                      if (conf.schedule_pods)
-                          watches.emplace(endpoint, conf, access, looks,
-                                          mailbox);
-                      else
-                          mailbox.push(WatchState{start_problem, ""});
-                      workers.emplace(endpoint, conf, calls.slurm, calls.queue,
-                                      calls.gate, mailbox, worker_news, own);
-                      if (conf.metrics_interval.count() != 0)
-                          census.emplace(calls.census, calls.metrics,
-                                         conf.metrics_interval,
-                                         names::job_history_file);
-                  },
-                  [&mailbox](LeaseNews news) { mailbox.push(std::move(news)); },
-                  [&mailbox](const std::string &reason) {
-                      log_warning("this agent does not act any more",
-                                  {{"err", reason}});
-                      mailbox.push(Stop{});
-                  }}),
+          keeper(
+              {lease, calls.permit, std::move(control)},
+              this_holder(host_name(), conf.socket_path),
+              {[this, &conf, &endpoint, &calls, &access, &looks, &mailbox,
+                &worker_news, own] {
+                   if (conf.schedule_pods)
+                       watches.emplace(endpoint, conf, access, looks, mailbox);
+                   else
+                       mailbox.push(WatchState{start_problem, ""});
+                   workers.emplace(endpoint, conf, calls.slurm, calls.queue,
+                                   calls.gate, mailbox, worker_news, own);
+                   if (conf.metrics_interval.count() != 0)
+                       census.emplace(calls.census, calls.metrics,
+                                      conf.metrics_interval, conf.metrics_users,
+                                      names::job_history_file);
+               },
+               [&mailbox](LeaseNews news) { mailbox.push(std::move(news)); },
+               [&mailbox](const std::string &reason) {
+                   log_warning("this agent does not act any more",
+                               {{"err", reason}});
+                   mailbox.push(Stop{});
+               }}),
           thread(keeper)
     {
     }
@@ -444,8 +456,11 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
     GroupLooks looks;
     Owner owner(conf, ports_of(calls, **hooks, access, looks, worker_news),
                 mailbox);
-    auto web = start_web(conf->web_address,
-                         pages_of(owner, mailbox, calls.slurm, calls.metrics));
+    auto web =
+        start_web(conf->web_address,
+                  pages_of(owner, mailbox, calls.slurm,
+                           {calls.metrics, *calls.counts, endpoint.token_file,
+                            conf->metrics_token_file}));
     if (!web)
         return std::unexpected(web.error());
     auto users = serve_users(sessions, *conf, endpoint);

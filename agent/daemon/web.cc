@@ -9,6 +9,17 @@ namespace {
 
 constexpr std::size_t web_threads = 4;
 constexpr char json[] = "application/json";
+constexpr int forbidden = 403;
+
+PageReply metrics_for(const PageRequest &request, const WebPages &pages,
+                      const WebPages::Metrics &write)
+{
+    auto reader = pages.reader(request.header("Authorization"));
+    if (!reader)
+        return {.status = forbidden, .body = reader.error().message + "\n"};
+    return metrics_page(
+        request, [&](MetricFormat format) { return write(format, *reader); });
+}
 
 } // namespace
 
@@ -22,11 +33,11 @@ Result<std::unique_ptr<PageServer>> start_web(const std::string &address,
           [pages](const Request &) { return probe_page(pages.problems()); }},
          {"/metrics",
           [pages](const Request &request) {
-              return metrics_page(request, pages.metrics);
+              return metrics_for(request, pages, pages.metrics);
           }},
          {"/metrics/detail",
           [pages](const Request &request) {
-              return metrics_page(request, pages.detail);
+              return metrics_for(request, pages, pages.detail);
           }},
          {"/status",
           [pages](const Request &) {

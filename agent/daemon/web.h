@@ -5,6 +5,7 @@
 // show to everybody, and the names of the Pods: see WebAddress in k8s.conf(5).
 #pragma once
 
+#include "agent/metrics/slurm_metrics.h"
 #include "agent/owner/explain_page.h"
 #include "common/base/result.h"
 #include "common/metrics/metric_text.h"
@@ -20,9 +21,12 @@ namespace bridge {
 // answered or a limit is reached: see pages_of().
 struct WebPages {
     std::function<std::string()> problems; // empty: serving well
-    std::function<MetricText(MetricFormat)> metrics;
-    std::function<MetricText(MetricFormat)> detail; // costly or personal
-    std::function<std::string()> status;            // JSON
+    // Who has sent this header Authorization; "": there is none.
+    std::function<Result<MetricsReader>(const std::string &)> reader;
+    using Metrics = std::function<MetricText(MetricFormat, MetricsReader)>;
+    Metrics metrics;
+    Metrics detail;                      // costly or personal
+    std::function<std::string()> status; // JSON
     // The name of a Pod and a JobId; exactly one of them is given.
     std::function<WebReply(const std::string &, const std::string &)> explain;
 };

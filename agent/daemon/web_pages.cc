@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/daemon/web_pages.h"
 
+#include "agent/daemon/metrics_access.h"
 #include "agent/owner/owner.h"
+#include "common/kube/token_claims.h"
+#include "common/kube/token_file.h"
 
 #include <chrono>
 #include <functional>
@@ -39,31 +42,49 @@ Result<Story> ask_story(const StoryKey &key, Owner &owner,
         fail(Code::busy, silent));
 }
 
+// The file is read anew: somebody else may renew the token.
+void write_token(const std::string &file, MetricText &text)
+{
+    auto token = TokenFile(file).read({});
+    if (!token)
+        return;
+    if (auto expires = token_claims(*token).expires)
+        text.gauge("slurmk8sd_token_expiry_timestamp_seconds",
+                   "When the token for the API server expires.",
+                   expires->time_since_epoch().count());
+}
+
 } // namespace
 
 WebPages pages_of(Owner &owner, Mailbox<Message> &mailbox, Slurm &slurm,
-                  const SlurmMetrics &metrics)
+                  const MetricSources &metrics)
 {
     using Text = std::string;
     auto explain_page = std::make_shared<ExplainPage>(
         [&](const StoryKey &key) { return ask_story(key, owner, mailbox); },
         slurm);
+    auto access = std::make_shared<MetricsAccess>(metrics.readers_token_file);
     auto problems = [&owner] {
         return owner.health().failures(!owner.standby().empty());
     };
     return {[=, &mailbox] {
                 return ask<Text>(mailbox, problems, Text(silent) + "\n");
             },
-            [&](MetricFormat format) {
+            [access](const Text &authorization) {
+                return access->reader(authorization);
+            },
+            [&, metrics](MetricFormat format, MetricsReader reader) {
                 auto text = ask<MetricText>(
                     mailbox, [&, format] { return owner.metrics(format); },
                     MetricText(format));
-                metrics.write(text);
+                metrics.calls.write(text);
+                write_token(metrics.token_file, text);
+                metrics.slurm.write(text, reader);
                 return text;
             },
-            [&](MetricFormat format) {
+            [metrics](MetricFormat format, MetricsReader reader) {
                 MetricText text(format);
-                metrics.write_detail(text);
+                metrics.slurm.write_detail(text, reader);
                 return text;
             },
             [&] {

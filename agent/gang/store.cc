@@ -62,6 +62,8 @@ std::string GangStore::put(Pod pod)
         forget_binding(gang, pod);
     auto same = std::ranges::find_if(
         gang.pods, [&](const PodPtr &known) { return known->uid == pod.uid; });
+    if (same != gang.pods.end())
+        pod.arrived = (*same)->arrived;
     auto latest = std::make_shared<const Pod>(std::move(pod));
     if (same != gang.pods.end()) {
         unindex(**same);
@@ -133,6 +135,16 @@ GangEntry *GangStore::find(const std::string &uid)
 {
     auto found = gangs_.find(uid);
     return found == gangs_.end() ? nullptr : &found->second;
+}
+
+PodPtr GangStore::find(const Pod &pod) const
+{
+    auto entry = gangs_.find(gang_uid(pod));
+    if (entry == gangs_.end())
+        return nullptr;
+    const auto &pods = entry->second.gang.pods;
+    auto known = std::ranges::find(pods, pod.uid, &Pod::uid);
+    return known == pods.end() ? nullptr : *known;
 }
 
 GangEntry *GangStore::find(JobRef job)

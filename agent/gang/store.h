@@ -123,10 +123,13 @@ struct GangEntry {
 
 class GangStore {
   public:
-    // Records the Pod's latest state; returns its gang's uid.
+    // Records the Pod's latest state; returns its gang's uid. When a Pod has
+    // arrived is what it said first.
     std::string put(Pod pod);
     // Removes the Pod; returns its gang's uid, or nothing if it was not known.
     std::optional<std::string> remove(const Pod &pod);
+    // Its state as recorded, or null.
+    PodPtr find(const Pod &pod) const;
     // Whether the Pod is recorded, and the grouped gang that it is in.
     bool knows(const Pod &pod) const;
     std::optional<std::string> group_of(const Pod &pod) const;

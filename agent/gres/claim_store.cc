@@ -138,6 +138,20 @@ bool ClaimStore::was_deleted(const ObjectKey &key) const
     return !claims_.contains(key) && std::ranges::contains(deleted_, key);
 }
 
+ClaimStore::Counts ClaimStore::count() const
+{
+    Counts counts;
+    for (const auto &[key, claim] : claims_) {
+        if (!claim->allocated)
+            counts.pending++;
+        else if (claim->reserved_for.empty())
+            counts.allocated++;
+        else
+            counts.reserved++;
+    }
+    return counts;
+}
+
 ResourceClaimPtr ClaimStore::find(const ObjectKey &key) const
 {
     auto found = claims_.find(key);

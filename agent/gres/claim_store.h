@@ -31,6 +31,15 @@ class ClaimStore {
     bool was_deleted(const ObjectKey &key) const;
     static constexpr std::size_t max_deleted = 1000;
 
+    // How many there are: allocated ones in use, allocated ones that no Pod
+    // uses, and those without devices.
+    struct Counts {
+        std::uint64_t reserved = 0;
+        std::uint64_t allocated = 0;
+        std::uint64_t pending = 0;
+    };
+    Counts count() const;
+
     // Returns the claim, or null if there is none.
     ResourceClaimPtr find(const ObjectKey &key) const;
 

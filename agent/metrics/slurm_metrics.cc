@@ -120,7 +120,7 @@ std::shared_ptr<const SlurmSnapshot> SlurmMetrics::snapshot() const
     return snapshot_;
 }
 
-void SlurmMetrics::write(MetricText &text) const
+void SlurmMetrics::write(MetricText &text, MetricsReader reader) const
 {
     {
         std::lock_guard lock(mutex_);
@@ -138,19 +138,23 @@ void SlurmMetrics::write(MetricText &text) const
     known->numbers.write(text);
     write_scheduler(known->scheduler, text);
     write_rpcs(known->scheduler, text);
-    if (!known->conf.reservations_are_private)
+    if (reader == MetricsReader::trusted ||
+        !known->conf.reservations_are_private)
         write_reservations(known->reservations, text);
     write_licenses(known->licenses, text);
 }
 
-void SlurmMetrics::write_detail(MetricText &text) const
+void SlurmMetrics::write_detail(MetricText &text, MetricsReader reader) const
 {
     auto known = snapshot();
     if (!known)
         return;
     known->numbers.write_nodes(text);
-    known->numbers.write_reasons(
-        text, known->conf.people_are_private ? nullptr : &known->users);
+    const bool shows_people =
+        reader == MetricsReader::trusted || !known->conf.people_are_private;
+    known->numbers.write_reasons(text, shows_people ? &known->users : nullptr);
+    if (shows_people && known->people)
+        known->people->write(known->users, text);
 }
 
 } // namespace bridge

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the pages know of Slurm: the last census of it, taken by one thread and
 // written by others. While slurmctld does not answer there are no numbers of
-// it, rather than old ones; what jobs have done before is still counted. Nobody
-// knows who reads the pages, so what PrivateData hides from users is left out.
-// May be used by every thread.
+// it, rather than old ones; what jobs have done before is still counted. What
+// PrivateData hides from users is left out for those who do not say who they
+// are. May be used by every thread.
 #pragma once
 
 #include "agent/metrics/job_history.h"
+#include "agent/metrics/people.h"
 #include "agent/metrics/slurm_numbers.h"
+#include "agent/metrics/user_names.h"
 
 #include <chrono>
-#include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <string>
+#include <optional>
 #include <vector>
 
 namespace bridge {
@@ -27,7 +27,14 @@ struct SlurmSnapshot {
     CensusConf conf;
     std::vector<CountedReservation> reservations;
     std::vector<CountedLicense> licenses;
-    std::map<std::uint32_t, std::string> users; // of reasons of nodes
+    std::optional<People> people; // with MetricsUsers
+    UserNames users;              // of reasons of nodes, and of people
+};
+
+// Who reads a page.
+enum class MetricsReader {
+    anyone,  // who is not told what PrivateData hides from users
+    trusted, // who is told everything
 };
 
 class SlurmMetrics {
@@ -44,10 +51,10 @@ class SlurmMetrics {
     }
 
     // Writes nothing until the first census has begun.
-    void write(MetricText &text) const;
-    // What is costly or personal: series for each node, and who drained it.
-    // Nothing while slurmctld does not answer.
-    void write_detail(MetricText &text) const;
+    void write(MetricText &text, MetricsReader reader) const;
+    // What is costly or personal: series for each node, who drained it, and
+    // people. Nothing while slurmctld does not answer.
+    void write_detail(MetricText &text, MetricsReader reader) const;
 
   private:
     std::shared_ptr<const SlurmSnapshot> snapshot() const;

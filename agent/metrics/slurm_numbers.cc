@@ -175,17 +175,16 @@ void SlurmNumbers::forget_jobs()
         partition_jobs_[partition];
 }
 
-void SlurmNumbers::add(const CountedJob &job)
+void SlurmNumbers::add(const CountedJob &job, const JobUse &its)
 {
-    const JobUse use = use_of(job);
-    all_jobs_.add(job, use);
+    all_jobs_.add(job, its);
     count_states(kinds_[static_cast<std::size_t>(job.kind)], job_state_tests(),
                  job.state, job.tasks);
     for (std::string_view partition : all_parts(job.partition, ',')) {
         auto known = partition_jobs_.find(partition);
         if (known == partition_jobs_.end())
             known = partition_jobs_.try_emplace(std::string(partition)).first;
-        known->second.add(job, use);
+        known->second.add(job, its);
     }
 }
 
@@ -251,8 +250,7 @@ void SlurmNumbers::write_nodes(MetricText &text) const
          &KnownNode::allocated_gres);
 }
 
-void SlurmNumbers::write_reasons(
-    MetricText &text, const std::map<std::uint32_t, std::string> *users) const
+void SlurmNumbers::write_reasons(MetricText &text, const UserNames *users) const
 {
     text.gauge("slurm_node_reason_info",
                "Why the node is drained or down, and who says so.");
@@ -263,10 +261,7 @@ void SlurmNumbers::write_reasons(
             text.add(std::uint64_t{1}, {{"node", node.name}});
             continue;
         }
-        auto known = users->find(node.reason_user);
-        const std::string user = known == users->end()
-                                     ? std::to_string(node.reason_user)
-                                     : known->second;
+        const std::string user = name_in(*users, node.reason_user);
         text.add(
             std::uint64_t{1},
             {{"node", node.name}, {"reason", node.reason}, {"user", user}});

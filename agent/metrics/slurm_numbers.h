@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agent/metrics/sums.h"
+#include "agent/metrics/user_names.h"
 #include "common/metrics/metric_text.h"
 
 #include <array>
@@ -28,8 +29,9 @@ class SlurmNumbers {
     void set_partitions(const std::vector<CountedPartition> &partitions);
 
     void forget_jobs();
-    // A pending job counts in each partition in which it may start.
-    void add(const CountedJob &job);
+    // A pending job counts in each partition in which it may start. its:
+    // use_of() that job.
+    void add(const CountedJob &job, const JobUse &its);
 
     // What has few series: of the cluster, and of each partition.
     void write(MetricText &text) const;
@@ -38,8 +40,7 @@ class SlurmNumbers {
     // Which nodes are drained or down, since when, why, and who says so. users:
     // the names of these; of one that is not there the number is written.
     // nullptr: users and their reasons are private, and left out.
-    void write_reasons(MetricText &text,
-                       const std::map<std::uint32_t, std::string> *users) const;
+    void write_reasons(MetricText &text, const UserNames *users) const;
 
   private:
     std::vector<KnownNode> nodes_;

@@ -91,6 +91,13 @@ JobUse use_of(const CountedJob &job)
             gres_in_tres(job.tres)};
 }
 
+JobUse &JobUse::operator+=(const JobUse &more)
+{
+    memory += more.memory;
+    add_all(gres, more.gres);
+    return *this;
+}
+
 JobSums::JobSums() : states(job_state_tests().size()) {}
 
 void JobSums::add(const CountedJob &job, const JobUse &its)
@@ -99,8 +106,7 @@ void JobSums::add(const CountedJob &job, const JobUse &its)
     count_states(states, job_state_tests(), job.state, job.tasks);
     cpus += job.cpus;
     nodes += job.nodes;
-    use.memory += its.memory;
-    add_all(use.gres, its.gres);
+    use += its;
     if (!is_pending(job.state))
         return;
     pending[std::string(job.reason)] += job.tasks;

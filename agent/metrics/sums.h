@@ -50,6 +50,8 @@ struct NodeSums {
 struct JobUse {
     Bytes memory;
     GresByType gres; // only what AccountingStorageTRES has
+
+    JobUse &operator+=(const JobUse &more);
 };
 JobUse use_of(const CountedJob &job);
 

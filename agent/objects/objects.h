@@ -86,6 +86,9 @@ struct Pod {
     GangKeyPtr gang; // null: the Pod is alone
 
     std::chrono::sys_seconds created{};
+    // When the watch first showed it, by our clock. Epoch: a list has, some
+    // time after its creation.
+    std::chrono::system_clock::time_point arrived{};
 
     std::string scheduler_name;
     std::string priority_class;

@@ -3,8 +3,11 @@
 // and /healthz. Used by the owner thread only.
 #pragma once
 
+#include "common/base/mailbox.h"
+#include "common/metrics/histogram.h"
 #include "common/metrics/metric_text.h"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -29,6 +32,8 @@ inline constexpr char newer_problem[] = "batch jobs of a later release";
 
 class Health {
   public:
+    Health();
+
     // A problem lasts until it is cleared; what names it ("slurmctld", "watch
     // Pods"). Both return true when something changed, so that it is logged
     // once.
@@ -52,6 +57,10 @@ class Health {
         actions_[{action, result}]++;
     }
     void count(const std::string &what) { counts_[what]++; }
+    // How long a turn of the owner thread took, with the messages before it.
+    void time_turn(Clock::duration took);
+    // How long a Pod that is bound now has waited since it was created.
+    void time_binding(std::chrono::duration<double> waited);
 
     void write_metrics(MetricText &text) const;
 
@@ -59,6 +68,8 @@ class Health {
     std::map<std::string, std::string> problems_;
     std::map<std::pair<std::string, std::string>, std::uint64_t> actions_;
     std::map<std::string, std::uint64_t> counts_;
+    Histogram turns_; // seconds
+    Histogram bindings_;
 };
 
 } // namespace bridge

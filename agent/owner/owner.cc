@@ -55,6 +55,7 @@ void Owner::run()
                           : std::nullopt;
         }
         turn();
+        to_.context.health.time_turn(Clock::now() - to_.context.now);
     }
 }
 

@@ -49,6 +49,7 @@ class Owner {
     void on(Changed<Pod> &pod);
     void on(GroupsListed &groups);
     void on(Changed<GroupSpec> &group);
+    void count_binding(const Pod &pod);
     void release_held();
 
     // node_messages.cc

@@ -47,6 +47,8 @@ void Owner::on(Listed<Pod> &pods)
 
 void Owner::on(Changed<Pod> &pod)
 {
+    if (pod.object.arrived == std::chrono::system_clock::time_point{})
+        pod.object.arrived = to_.context.wall;
     if (to_.held.postpone(pod))
         return;
     to_.placement.share(pod.object);
@@ -65,6 +67,7 @@ void Owner::on(Changed<Pod> &pod)
     to_.outside.note(pod.object, pod.deleted);
     to_.voice.check(pod.object);
     if (!pod.deleted) {
+        count_binding(pod.object);
         to_.room.note(pod.object);
         std::string uid = to_.gangs.put(std::move(pod.object));
         // Its deletion may be taken before the next turn.
@@ -77,6 +80,20 @@ void Owner::on(Changed<Pod> &pod)
             to_.batch_pods.forget(*uid);
         to_.agenda.wake(*uid);
     }
+}
+
+// A binding counts when the watch shows it, whoever has made it. Of a Pod that
+// only a list has shown, it is not known when it was created but for its
+// second.
+void Owner::count_binding(const Pod &pod)
+{
+    PodPtr before = to_.gangs.find(pod);
+    if (!before || before->bound() || !pod.bound())
+        return;
+    auto since = before->arrived != std::chrono::system_clock::time_point{}
+                     ? before->arrived
+                     : before->created;
+    to_.context.health.time_binding(to_.context.wall - since);
 }
 
 // Pods whose gang is known by now come as if they had come now.

@@ -21,17 +21,57 @@ bool is_serving(const OwnerParts &parts)
            !parts.context.health.problems().contains(start_problem);
 }
 
+// A standby has not begun, and need not: see Health::failures().
+std::uint64_t count_problems(const Context &context)
+{
+    const auto &problems = context.health.problems();
+    return context.standby.empty() ? problems.size()
+                                   : problems.count(lease_problem);
+}
+
+void write_gangs(const GangStore &all, MetricText &text)
+{
+    struct Count {
+        std::uint64_t gangs = 0;
+        std::uint64_t pods = 0;
+    };
+    std::map<std::string, Count> counts;
+    for (const auto &[uid, entry] : all.all()) {
+        const Gang &gang = entry.gang;
+        Count &count = counts[gang.job ? state_name(gang.job->state) : "NONE"];
+        count.gangs++;
+        count.pods += gang.pods.size();
+    }
+    text.gauge("slurmk8sd_gangs", "Gangs by the state of their Slurm job.");
+    for (const auto &[state, count] : counts)
+        text.add(count.gangs, {{"job_state", state}});
+    text.gauge("slurmk8sd_gang_pods", "Pods in these.");
+    for (const auto &[state, count] : counts)
+        text.add(count.pods, {{"job_state", state}});
+}
+
+void write_claims(const ClaimStore &claims, MetricText &text)
+{
+    if (!claims.listed())
+        return;
+    const ClaimStore::Counts counts = claims.count();
+    text.gauge("slurmk8sd_resource_claims",
+               "ResourceClaims: in use (reserved), with devices that no Pod "
+               "uses (allocated), without devices (pending).");
+    text.add(counts.reserved, {{"state", "reserved"}});
+    text.add(counts.allocated, {{"state", "allocated"}});
+    text.add(counts.pending, {{"state", "pending"}});
+}
+
 } // namespace
 
 void write_metrics(const OwnerParts &parts, MetricText &text)
 {
-    std::map<std::string, std::uint64_t> gangs;
-    for (const auto &[uid, entry] : parts.gangs.all())
-        gangs[entry.gang.job ? state_name(entry.gang.job->state) : "NONE"]++;
     parts.context.health.write_metrics(text);
-    text.gauge("slurmk8sd_gangs", "Gangs by the state of their Slurm job.");
-    for (const auto &[state, count] : gangs)
-        text.add(count, {{"job_state", state}});
+    text.gauge("slurmk8sd_problems", "Problems at the moment.",
+               count_problems(parts.context));
+    write_gangs(parts.gangs, text);
+    write_claims(parts.devices.claims(), text);
     text.gauge("slurmk8sd_pending_jobs",
                "Gangs that wait in Slurm, or stand in line for it.");
     text.add(std::uint64_t{parts.places.counted()}, {{"where", "slurm"}});

@@ -187,9 +187,10 @@ void read_qos(SlurmFacts &facts)
     if (!list)
         return;
     facts.qos.emplace();
-    each_in<slurmdb_qos_rec_t>(list, [&](const slurmdb_qos_rec_t &record) {
-        facts.qos->insert(text(record.name));
-    });
+    each_in<slurmdb_qos_rec_t>(list.get(),
+                               [&](const slurmdb_qos_rec_t &record) {
+                                   facts.qos->insert(text(record.name));
+                               });
 }
 
 void read_associations(const slurm_conf_t &conf, SlurmFacts &facts)
@@ -205,10 +206,11 @@ void read_associations(const slurm_conf_t &conf, SlurmFacts &facts)
     if (!list)
         return;
     facts.associated_users.emplace();
-    each_in<slurmdb_assoc_rec_t>(list, [&](const slurmdb_assoc_rec_t &record) {
-        if (record.user) // else it is an account's
-            facts.associated_users->insert(record.user);
-    });
+    each_in<slurmdb_assoc_rec_t>(
+        list.get(), [&](const slurmdb_assoc_rec_t &record) {
+            if (record.user) // else it is an account's
+                facts.associated_users->insert(record.user);
+        });
 }
 
 } // namespace

@@ -288,6 +288,8 @@ constexpr std::array keys = {
     Key{"TaintNodes", set_flag<&Conf::taint_nodes>},
     Key{"CordonNodes", set_flag<&Conf::cordon_nodes>},
     Key{"MetricsInterval", set_seconds<&Conf::metrics_interval, 0, 3600>},
+    Key{"MetricsUsers", set_flag<&Conf::metrics_users>},
+    Key{"MetricsTokenFile", set_path<&Conf::metrics_token_file>},
     Key{"ResizeDelay", set_seconds<&Conf::resize_delay, 0, 86400>},
     Key{"NodeInterval", set_seconds<&Conf::node_interval, 1, 3600>},
     Key{"LeaseNamespace", set_object_name<&Conf::lease_namespace>},

@@ -74,6 +74,8 @@ struct Conf {
     std::chrono::seconds resize_delay{60};       // ResizeDelay=, 0..86400
     // MetricsInterval=, 0..3600; 0: Slurm is not counted
     std::chrono::seconds metrics_interval{30};
+    bool metrics_users = false;       // MetricsUsers=yes|no
+    std::string metrics_token_file{}; // MetricsTokenFile=PATH; empty: none
     std::string lease_namespace{"slurm-k8s-bridge"}; // LeaseNamespace=NAME
     std::string lease_name{"slurmk8sd"};             // LeaseName=NAME
     // Batch jobs as Pods; without a namespace this is off.

@@ -16,6 +16,16 @@
 
 namespace bridge {
 
+// Is told of each request once it has ended, a watch when its stream ends. Used
+// by several threads at once.
+class HttpObserver {
+  public:
+    virtual ~HttpObserver() = default;
+    // status: that of the reply; 0: there was none.
+    virtual void ended(std::string_view method, std::string_view path,
+                       long status, std::chrono::nanoseconds took) = 0;
+};
+
 // The address of the API server, and our credentials.
 struct HttpEndpoint {
     std::string server;     // https://HOST:PORT without a '/' at the end
@@ -25,6 +35,7 @@ struct HttpEndpoint {
     std::string user_agent = {};      // "": no User-Agent
     // Aborts every request that has no stop_token of its own.
     std::stop_token give_up = {};
+    std::shared_ptr<HttpObserver> observer = {}; // nullptr: nobody counts
 };
 
 struct HttpReply {

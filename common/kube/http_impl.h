@@ -67,6 +67,9 @@ struct Http::Impl {
     Result<long> exchange_once(const HttpRequest &request, HttpSink &to,
                                Milliseconds silence,
                                const std::stop_token &stop);
+    Result<long> exchange_counted(const HttpRequest &request, HttpSink &to,
+                                  Milliseconds silence,
+                                  const std::stop_token &stop);
     Result<CurlHeaders> headers_for(const HttpRequest &request);
     void begin(const HttpRequest &request, HttpSink &to);
     void set_tls_options();

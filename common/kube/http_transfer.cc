@@ -70,11 +70,24 @@ Result<long> Http::Impl::exchange(const HttpRequest &request, HttpSink &to,
                                   Milliseconds silence,
                                   const std::stop_token &stop)
 {
-    auto first = exchange_once(request, to, silence, stop);
+    auto first = exchange_counted(request, to, silence, stop);
     if (!first || *first != 401)
         return first;
     token_.forget();
-    return exchange_once(request, to, silence, stop);
+    return exchange_counted(request, to, silence, stop);
+}
+
+Result<long> Http::Impl::exchange_counted(const HttpRequest &request,
+                                          HttpSink &to, Milliseconds silence,
+                                          const std::stop_token &stop)
+{
+    if (!endpoint_.observer)
+        return exchange_once(request, to, silence, stop);
+    auto begin = Clock::now();
+    auto done = exchange_once(request, to, silence, stop);
+    endpoint_.observer->ended(request.method, request.path,
+                              done ? *done : status(), Clock::now() - begin);
+    return done;
 }
 
 Result<long> Http::Impl::exchange_once(const HttpRequest &request, HttpSink &to,

@@ -11,6 +11,7 @@ common_kube_sources = \
 	common/kube/lease_api.cc common/kube/lease_api.h \
 	common/kube/line_framer.cc common/kube/line_framer.h \
 	common/kube/reflector.cc common/kube/reflector.h \
+	common/kube/request_kind.cc common/kube/request_kind.h \
 	common/kube/socket.cc common/kube/socket.h \
 	common/kube/status.cc common/kube/status.h \
 	common/kube/text.cc common/kube/text.h \

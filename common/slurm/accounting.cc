@@ -91,11 +91,12 @@ Result<JobState> SlurmApi::recall(JobRef job)
     if (!records)
         return fail(Code::busy, "slurmdbd does not answer");
     Result<JobState> found = unknown;
-    each_in<slurmdb_job_rec_t>(records, [&](const slurmdb_job_rec_t &record) {
-        if (record.jobid == job.id && record.sluid == job.sluid.value &&
-            !cancelled_by_us(record))
-            found = job_state_of(record.state);
-    });
+    each_in<slurmdb_job_rec_t>(
+        records.get(), [&](const slurmdb_job_rec_t &record) {
+            if (record.jobid == job.id && record.sluid == job.sluid.value &&
+                !cancelled_by_us(record))
+                found = job_state_of(record.state);
+        });
     return found;
 }
 

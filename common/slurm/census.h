@@ -123,6 +123,20 @@ struct CountedLicense {
     std::uint32_t reserved = 0;
 };
 
+// What an account, or a user in it, may use of the cluster and has used, as
+// sshare shows it. Nothing: it has no such number of its own.
+struct CountedAssociation {
+    std::string account;
+    std::string user;      // "": the account itself
+    std::string partition; // for which alone it is; "": for all
+    // Not if it shares those of its parent, nor of the account root.
+    std::optional<double> shares;
+    std::optional<double> shares_norm;     // of the cluster, from 0 to 1
+    std::optional<double> usage;           // billable TRES × seconds
+    std::optional<double> usage_effective; // of all usage, from 0 to 1
+    std::optional<double> fairshare;       // of a user
+};
+
 // What slurmctld's configuration says to those who count.
 struct CensusConf {
     std::chrono::seconds min_job_age{}; // 0: ended jobs are never forgotten
@@ -151,6 +165,8 @@ class SlurmCensus {
     virtual Result<CensusConf> ask_conf() = 0;
     virtual Result<std::vector<CountedReservation>> count_reservations() = 0;
     virtual Result<std::vector<CountedLicense>> count_licenses() = 0;
+    // Without an accounting database there are none.
+    virtual Result<std::vector<CountedAssociation>> count_associations() = 0;
 };
 
 // SlurmApi must exist: it has read slurm.conf.
@@ -165,6 +181,7 @@ class SlurmCensusApi : public SlurmCensus {
     Result<CensusConf> ask_conf() override;
     Result<std::vector<CountedReservation>> count_reservations() override;
     Result<std::vector<CountedLicense>> count_licenses() override;
+    Result<std::vector<CountedAssociation>> count_associations() override;
 };
 
 } // namespace bridge

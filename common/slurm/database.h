@@ -34,11 +34,10 @@ struct FreeSlurmList {
 };
 using SlurmList = std::unique_ptr<list_t, FreeSlurmList>;
 
-template <class Record, class Visit>
-void each_in(const SlurmList &list, Visit visit)
+template <class Record, class Visit> void each_in(list_t *list, Visit visit)
 {
     std::unique_ptr<list_itr_t, decltype(&slurm_list_iterator_destroy)> next(
-        slurm_list_iterator_create(list.get()), slurm_list_iterator_destroy);
+        slurm_list_iterator_create(list), slurm_list_iterator_destroy);
     while (auto *record = static_cast<Record *>(slurm_list_next(next.get())))
         visit(*record);
 }

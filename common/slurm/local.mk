@@ -5,6 +5,7 @@ common_slurm_sources = \
 	common/slurm/api.h \
 	common/slurm/batch.cc \
 	common/slurm/batch_job.h \
+	common/slurm/associations.cc \
 	common/slurm/census.cc common/slurm/census.h \
 	common/slurm/census_record.cc common/slurm/census_record.h \
 	common/slurm/cores.cc common/slurm/cores.h \

@@ -115,6 +115,11 @@ bool is_pending(std::uint32_t job_state)
     return job_is<JOB_PENDING>(job_state);
 }
 
+bool is_running(std::uint32_t job_state)
+{
+    return job_is<JOB_RUNNING>(job_state);
+}
+
 bool is_starting(std::uint32_t job_state)
 {
     return !end_state_name(job_state) &&

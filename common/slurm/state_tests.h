@@ -21,6 +21,7 @@ std::span<const StateTest> node_state_tests();
 std::span<const StateTest> job_state_tests();
 
 bool is_pending(std::uint32_t job_state);
+bool is_running(std::uint32_t job_state);
 // Whether a job has been given nodes and does not run there yet: they boot, or
 // a prolog is not over. Its start time may still change.
 bool is_starting(std::uint32_t job_state);

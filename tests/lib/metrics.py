@@ -17,9 +17,13 @@ families = list(text_string_to_metric_families(sys.stdin.read()))
 print(len(families), sum(len(f.samples) for f in families))"""
 
 
-def page(path="/metrics", accept=""):
-    """The text of a page; empty without an agent that answers."""
-    return bed.inside("curl", "-sf", "--max-time", "10", "-H", f"Accept: {accept}",
+def page(path="/metrics", accept="", token=""):
+    """The text of a page; empty without an agent that answers, and for a token that is
+    not its own."""
+    headers = ["-H", f"Accept: {accept}"]
+    if token:
+        headers += ["-H", f"Authorization: Bearer {token}"]
+    return bed.inside("curl", "-sf", "--max-time", "10", *headers,
                       f"http://{bed.web_address()}{path}", check=False)
 
 

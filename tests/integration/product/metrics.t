@@ -186,6 +186,97 @@ def private():
     wait_for("numbers", lambda: get(page(), "slurm_up") == 1, 60)
 
 
+TOKEN = "0123456789abcdef0123456789abcdef"
+TOKEN_FILE = "/etc/slurm/metrics-token"
+
+
+def people():
+    """Jobs of alice and of the account physics by squeue, as the page has them."""
+    counts = {}
+    for line in bed.run("squeue", "-hr", "-t", "all", "-O",
+                        "UserName:40,Account:40,State:40").splitlines():
+        user, account, state = line.replace("(null)", '""').split()
+        for key in (("slurm_user_jobs", "user", user),
+                    ("slurm_account_jobs", "account", account.strip('"'))):
+            counts[key] = counts.get(key, 0) + 1
+            running = (f"{key[0]}_running", *key[1:])
+            counts[running] = counts.get(running, 0) + (state == "RUNNING")
+    return counts
+
+
+@case
+def users():
+    """users and accounts have jobs as squeue says, and shares as sshare says; with
+    PrivateData only who sends the token reads of them"""
+    job = bed.run("sbatch", "--parsable", "-p", "native", "--wrap", "sleep 100", "-D",
+                  "/tmp", "-o", "none", user="alice").strip()
+    bed.create(bed.pod("one"))
+    bed.wait_job("one", "RUNNING")
+
+    def same():
+        detail = page("/metrics/detail")
+        return all(get(detail, name, **{label: who}) == count
+                   for (name, label, who), count in people().items())
+    wait_for("jobs of users and accounts to be those of squeue", same)
+    check(get(page("/metrics/detail"), "slurm_user_jobs_running", user="alice") >= 1,
+          "no job of alice")
+    shares = bed.run("sshare", "-nPA", "physics", "-u", "alice", "-o",
+                     "Account,User,RawShares,NormShares").split()
+    account, user, raw, norm = next(line.split("|") for line in shares
+                                    if "|alice|" in line)
+    labels = {"account": account, "user": user, "partition": ""}
+    detail = page("/metrics/detail")
+    equal(get(detail, "slurm_association_shares", **labels), float(raw), "shares")
+    check(abs(get(detail, "slurm_association_shares_norm", **labels) - float(norm)) <
+          1e-5, f"normalized shares are not {norm}")
+    bed.inside("sh", "-c", f"umask 077; echo {TOKEN} > {TOKEN_FILE}; "
+               f"chown slurm {TOKEN_FILE}")
+    with agent_conf.changed(lambda text: text + f"MetricsTokenFile={TOKEN_FILE}\n"):
+        restart()
+        with slurmctld.changed_conf(lambda text: text + "PrivateData=jobs\n", "stop"):
+            wait_for("nobody to read of alice", lambda: page("/metrics/detail") and
+                     "alice" not in page("/metrics/detail"), 60)
+            check("physics" not in page("/metrics/detail"), "the account is there")
+            check(get(page("/metrics/detail", token=TOKEN), "slurm_user_jobs_running",
+                      user="alice") >= 1, "nor who sends the token")
+            equal(page("/metrics/detail", token=TOKEN[1:]), "", "for a wrong token")
+            equal(page(token=TOKEN[1:]), "", "for a wrong token")
+        wait_for("the agent to serve", bed.serves, 60)
+        wait_for("alice to be shown", lambda: "alice" in page("/metrics/detail"), 60)
+    restart()
+    bed.run("scancel", job)
+    bed.inside("rm", "-f", TOKEN_FILE)
+    wait_for(f"job {job} to end", lambda: "CANCELLED" in bed.jobs()[int(job)]["job_state"])
+    slurmctld.save()  # the next case kills it
+    wait_for("the agent to serve", bed.serves, 60)
+
+
+@case
+def of_the_agent():
+    """the agent counts its requests, its turns, and how long Pods waited"""
+    binding = "slurmk8sd_pod_binding_seconds"
+    posts = {"verb": "create", "resource": "pods/binding", "code": "201"}
+    submits = {"call": "submit", "result": "ok"}
+
+    def count():
+        text = page()
+        return [get(text, f"{binding}_count"),
+                get(text, "slurmk8sd_kubernetes_requests_total", **posts) or 0,
+                get(text, "slurmk8sd_slurm_requests_total", **submits) or 0]
+    before = count()
+    slept = get(page(), f"{binding}_bucket", le="0.5")
+    for name in ("a", "b", "c"):
+        bed.create(bed.pod(name))
+        bed.wait_job(name, "RUNNING")
+    wait_for("three of each", lambda: count() == [n + 3 for n in before])
+    check(get(page(), f"{binding}_bucket", le="0.5") > slept,
+          "none of three Pods was bound within half a second")
+    equal(get(page(), "slurmk8sd_gang_pods", job_state="RUNNING"), 3, "Pods of gangs")
+    check(get(page(), "slurmk8sd_turn_seconds_count") > 10, "turns")
+    token = get(page(), "slurmk8sd_token_expiry_timestamp_seconds")
+    print(f"# the token expires at {token}", flush=True)
+
+
 @case
 def away():
     """while slurmctld does not answer there are no numbers of it, and they say so; the

@@ -36,7 +36,8 @@ struct Fixture {
         peer.send(reply_text(conflict ? 409 : 200, "{}"));
     }};
     Pod pod;
-    GuardedSlurm slurm{fake_slurm, gate};
+    CallCounts counts;
+    GuardedSlurm slurm{fake_slurm, gate, counts};
     KubeApi kube{server.endpoint(), gate, "slurm", "slurm-test"};
 
     Fixture()

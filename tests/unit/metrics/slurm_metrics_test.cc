@@ -26,17 +26,19 @@ SlurmSnapshot snapshot()
     return said;
 }
 
-std::string page(const SlurmMetrics &metrics)
+std::string page(const SlurmMetrics &metrics,
+                 MetricsReader reader = MetricsReader::anyone)
 {
     MetricText text(MetricFormat::prometheus);
-    metrics.write(text);
+    metrics.write(text, reader);
     return std::move(text).finish();
 }
 
-std::string detail(const SlurmMetrics &metrics)
+std::string detail(const SlurmMetrics &metrics,
+                   MetricsReader reader = MetricsReader::anyone)
 {
     MetricText text(MetricFormat::prometheus);
-    metrics.write_detail(text);
+    metrics.write_detail(text, reader);
     return std::move(text).finish();
 }
 
@@ -74,6 +76,29 @@ TEST_CASE("licenses with one name are told apart by their nodes")
         CAPTURE(line);
         CHECK(page(metrics).contains("\n" + std::string(line) + "\n"));
     }
+}
+
+TEST_CASE("what PrivateData hides is shown to those who say who they are")
+{
+    SlurmMetrics metrics;
+    SlurmSnapshot said = snapshot();
+    CountedJob job = running_job(1, 1000);
+    job.user = 1001;
+    job.account = "physics";
+    said.people.emplace().add(job, use_of(job));
+    metrics.set(std::make_shared<const SlurmSnapshot>(said));
+    CHECK(detail(metrics).contains("\nslurm_user_jobs{user=\"alice\"} 1\n"));
+
+    said.conf.people_are_private = true;
+    said.conf.reservations_are_private = true;
+    metrics.set(std::make_shared<const SlurmSnapshot>(said));
+    for (const char *personal : {"alice", "physics", "fan"})
+        CHECK_FALSE(detail(metrics).contains(personal));
+    CHECK_FALSE(page(metrics).contains("\"maint\""));
+    constexpr auto trusted = MetricsReader::trusted;
+    for (const char *personal : {"alice", "physics", "fan"})
+        CHECK(detail(metrics, trusted).contains(personal));
+    CHECK(page(metrics, trusted).contains("\"maint\""));
 }
 
 TEST_CASE("what PrivateData hides is left out")

@@ -21,6 +21,11 @@ std::string text_of(const SlurmNumbers &numbers)
     return std::move(text).finish();
 }
 
+void add(SlurmNumbers &numbers, const CountedJob &job)
+{
+    numbers.add(job, use_of(job));
+}
+
 void check_lines(const std::string &text,
                  std::initializer_list<const char *> lines)
 {
@@ -50,7 +55,7 @@ TEST_CASE("320,000 CPUs are 320,000, and bytes are bytes")
     job.cpus = 320000;
     job.nodes = 5000;
     job.tres = "cpu=320000,mem=1250000G,node=5000";
-    numbers.add(job);
+    add(numbers, job);
 
     check_lines(
         text_of(numbers),
@@ -94,7 +99,7 @@ TEST_CASE("GRES are counted by type, and what has none apart from that")
     node.gres = "gpu:a100:4(S:0-1),gpu:h100:2,nic:3";
     node.gres_used = "gpu:a100:3(IDX:0-2),gpu:h100:0(IDX:N/A),nic:(null):1";
     numbers.set_nodes({node});
-    numbers.add(running_job(1, 1));
+    add(numbers, running_job(1, 1));
 
     std::string text = text_of(numbers);
     check_lines(text, {"slurm_gres{gres=\"gpu\",type=\"a100\"} 4",
@@ -116,9 +121,9 @@ TEST_CASE("GRES whose types are more than their name says, or are all that is "
     typed.tres = "cpu=1,gres/nic:fast=2";
     CountedJob rest = running_job(3, 1);
     rest.tres = "gres/gpu:a100=1,gres/gpu=5";
-    numbers.add(both);
-    numbers.add(typed);
-    numbers.add(rest);
+    add(numbers, both);
+    add(numbers, typed);
+    add(numbers, rest);
 
     std::string text = text_of(numbers);
     check_lines(text, {"slurm_jobs_gres_alloc{gres=\"gpu\",type=\"\"} 4",
@@ -139,8 +144,8 @@ TEST_CASE("pending jobs are counted by reason, in each partition in which they "
     array.partition = "p";
     array.tasks = 10;
     array.held = true;
-    numbers.add(both);
-    numbers.add(array);
+    add(numbers, both);
+    add(numbers, array);
 
     check_lines(text_of(numbers),
                 {"slurm_jobs 11", "slurm_jobs_pending 11", "slurm_jobs_hold 10",
@@ -165,12 +170,12 @@ TEST_CASE(
     pod.kind = JobKind::pod;
     CountedJob batch = pending_job(2);
     batch.kind = JobKind::batch;
-    numbers.add(pod);
-    numbers.add(batch);
+    add(numbers, pod);
+    add(numbers, batch);
     CountedJob shadow = running_job(4, 1);
     shadow.kind = JobKind::shadow;
-    numbers.add(running_job(3, 1));
-    numbers.add(shadow);
+    add(numbers, running_job(3, 1));
+    add(numbers, shadow);
     check_lines(text_of(numbers),
                 {"slurm_jobs_running 3", "slurm_jobs_cpus_alloc 12",
                  "slurmk8s_jobs{kind=\"shadow\",state=\"running\"} 1",

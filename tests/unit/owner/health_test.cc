@@ -43,6 +43,9 @@ TEST_CASE("metrics are counted by action and result, with their types")
     health.count_action("bind", "conflict");
     health.count("pod");
     health.set_problem("nodes", "x");
+    health.time_turn(std::chrono::milliseconds(3));
+    health.time_binding(std::chrono::milliseconds(20));
+    health.time_binding(std::chrono::seconds(-1)); // clocks differ
 
     MetricText metrics(MetricFormat::prometheus);
     health.write_metrics(metrics);
@@ -51,8 +54,13 @@ TEST_CASE("metrics are counted by action and result, with their types")
     for (const char *line :
          {"slurmk8sd_actions_total{action=\"bind\",result=\"ok\"} 2\n",
           "slurmk8sd_actions_total{action=\"bind\",result=\"conflict\"} 1\n",
-          "slurmk8sd_events_total{event=\"pod\"} 1\n", "slurmk8sd_problems 1\n",
-          "# TYPE slurmk8sd_problems gauge\n"}) {
+          "slurmk8sd_events_total{event=\"pod\"} 1\n",
+          "# TYPE slurmk8sd_events_total counter\n",
+          "slurmk8sd_turn_seconds_bucket{le=\"0.0025\"} 0\n",
+          "slurmk8sd_turn_seconds_bucket{le=\"0.005\"} 1\n",
+          "slurmk8sd_pod_binding_seconds_bucket{le=\"0.01\"} 1\n",
+          "slurmk8sd_pod_binding_seconds_bucket{le=\"0.025\"} 2\n",
+          "slurmk8sd_pod_binding_seconds_sum 0.02\n"}) {
         CAPTURE(line);
         CHECK(text.find(line) != text.npos);
     }

@@ -87,3 +87,20 @@ TEST_CASE("SchedulePods stays as it was at the start")
     CHECK_FALSE(other.status().flag("workersOnly"));
     CHECK_FALSE(other.status().flag("serving"));
 }
+
+TEST_CASE("a standby has no problem but that of the Lease")
+{
+    Bed bed(true);
+    auto problems = [&] {
+        std::string text =
+            std::move(bed.owner.metrics(MetricFormat::prometheus)).finish();
+        std::size_t at = text.find("\nslurmk8sd_problems ");
+        REQUIRE(at != text.npos);
+        return text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+    };
+    CHECK(problems() == "slurmk8sd_problems 2"); // no lists and no plugin yet
+    bed.hear(LeaseNews{.standby = "another agent acts", .problem = ""});
+    CHECK(problems() == "slurmk8sd_problems 0");
+    bed.hear(LeaseNews{.standby = "another agent acts", .problem = "denied"});
+    CHECK(problems() == "slurmk8sd_problems 1");
+}

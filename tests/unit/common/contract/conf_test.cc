@@ -88,6 +88,9 @@ TEST_CASE("every key sets its field")
                            "WorkerNamespace=slurm, more\n"
                            "WorkerController=east\n"
                            "ConfigHashFile=/etc/slurm/config-hash\n"
+                           "MetricsInterval=60\n"
+                           "MetricsUsers=yes\n"
+                           "MetricsTokenFile=/etc/metrics-token\n"
                            "MaxScriptSize=1024\n"
                            "Workers=64\n"
                            "LogLevel=Debug");
@@ -130,6 +133,9 @@ TEST_CASE("every key sets its field")
     CHECK(conf->worker_namespaces == std::vector<std::string>{"slurm", "more"});
     CHECK(conf->worker_controller == "east");
     CHECK(conf->config_hash_file == "/etc/slurm/config-hash");
+    CHECK(conf->metrics_interval == seconds(60));
+    CHECK(conf->metrics_users);
+    CHECK(conf->metrics_token_file == "/etc/metrics-token");
     CHECK(conf->max_script_size == 1024);
     CHECK(conf->lease_namespace == "ns");
     CHECK(conf->lease_name == "my-lease.1");

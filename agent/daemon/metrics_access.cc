@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/daemon/metrics_access.h"
+
+#include "common/base/log.h"
+#include "common/base/read_file.h"
+#include "common/base/system_error.h"
+
+#include <openssl/crypto.h>
+#include <string_view>
+#include <sys/stat.h>
+#include <utility>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::size_t shortest = 16; // of a token
+constexpr std::size_t longest = 4096;
+constexpr std::string_view scheme = "Bearer ";
+
+// The token in the file. Others must not be able to read it.
+Result<std::string> token_in(const std::string &path)
+{
+    struct stat file{};
+    if (::stat(path.c_str(), &file) != 0)
+        return fail_errno(Code::not_found, "read it");
+    if ((file.st_mode & S_IRWXO) != 0)
+        return fail(Code::denied, "every user can read it: chmod o= helps");
+    auto text = read_file(path, longest);
+    if (!text)
+        return std::unexpected(text.error());
+    std::string token = std::move(*text);
+    token.erase(token.find_last_not_of(" \t\r\n") + 1);
+    if (token.size() < shortest)
+        return fail(Code::rejected, "its token has less than 16 characters");
+    return token;
+}
+
+bool same(std::string_view a, std::string_view b)
+{
+    return a.size() == b.size() &&
+           CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+} // namespace
+
+Result<MetricsReader> MetricsAccess::reader(const std::string &authorization)
+{
+    if (authorization.empty())
+        return MetricsReader::anyone;
+    const auto refused =
+        fail(Code::denied, "the token is not that of MetricsTokenFile");
+    if (file_.empty() || !authorization.starts_with(scheme))
+        return refused;
+    auto token = token_in(file_);
+    std::string problem = token ? std::string() : token.error().message;
+    {
+        std::lock_guard lock(mutex_);
+        if (problem != reported_ && !problem.empty())
+            log_warning("nobody can read the metrics with a token: that of "
+                        "MetricsTokenFile cannot be used",
+                        {{"path", file_}, {"err", problem}});
+        reported_ = problem;
+    }
+    if (!token ||
+        !same(std::string_view(authorization).substr(scheme.size()), *token))
+        return refused;
+    return MetricsReader::trusted;
+}
+
+} // namespace bridge
