@@ -39,6 +39,9 @@ cache_kwok() { cached "kwok-$(hash_of "$HERE"/cache/kwok "$HERE"/kwok/go.{mod,su
 cache_coredns() { cached "coredns-$(hash_of "$HERE"/cache/coredns "$HERE"/coredns/{go.mod,go.sum,main.go})" "$HERE/cache/coredns"; }
 cache_karpenter() { cached "karpenter-$(hash_of "$HERE"/cache/karpenter "$HERE"/karpenter/go.{mod,sum})" "$HERE/cache/karpenter"; }
 cache_helm() { cached "helm-$(hash_of "$HERE"/cache/helm "$HERE"/helm/go.{mod,sum})" "$HERE/cache/helm"; }
+cache_grafana_schema() {
+    cached "grafana-schema-$(hash_of "$HERE"/cache/grafana-schema "$HERE"/grafana-schema/{go.mod,go.sum,main.go})" "$HERE/cache/grafana-schema"
+}
 cache_slurm_operator() {
     cached "slurm-operator-$(hash_of "$HERE"/cache/slurm-operator "$HERE"/slurm-operator/go.{mod,sum})" "$HERE/cache/slurm-operator"
 }
