@@ -26,9 +26,10 @@ install-data-hook:
 		$(DESTDIR)$(bashcompletiondir)/slurmk8s
 	cd $(DESTDIR)$(bashcompletiondir) && $(LN_S) -f slurmk8s kubectl-slurm
 	rm -rf $(DESTDIR)$(pkgdatadir)/kubernetes $(DESTDIR)$(pkgdatadir)/helm \
-		$(DESTDIR)$(pkgdatadir)/operator
+		$(DESTDIR)$(pkgdatadir)/operator $(DESTDIR)$(pkgdatadir)/monitoring
 	find $(srcdir)/contribs/kubernetes $(srcdir)/contribs/operator \
-		$(srcdir)/contribs/helm/*/ -type f | while read -r file; do \
+		$(srcdir)/contribs/helm/*/ $(srcdir)/contribs/monitoring/dashboards \
+		$(srcdir)/contribs/monitoring/*.* -type f | while read -r file; do \
 		to="$(DESTDIR)$(pkgdatadir)/$${file#$(srcdir)/contribs/}"; \
 		$(MKDIR_P) "$${to%/*}" && $(INSTALL_DATA) "$$file" "$$to" || exit; \
 	done
@@ -51,6 +52,7 @@ EXTRA_DIST += \
 	contribs/images \
 	contribs/k8s.conf.example \
 	contribs/kubernetes \
+	contribs/monitoring \
 	contribs/operator \
 	contribs/sandbox \
 	contribs/systemd/slurmd-node-labels.conf \

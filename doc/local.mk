@@ -18,6 +18,7 @@ dist_usersdoc_DATA = \
 
 admindocdir = $(docdir)/doc/admin
 dist_admindoc_DATA = \
+	doc/admin/alerts.md \
 	doc/admin/autoscaling.md \
 	doc/admin/burst.md \
 	doc/admin/cluster.md \
