@@ -65,7 +65,8 @@ def each_file_once():
 
 @case
 def manifests():
-    """the manifests, charts, examples and what the guides link to are installed"""
+    """the manifests, charts, dashboards, alerts, examples and what the guides link to
+    are installed"""
     files = set(installed())
     shared = "usr/share/slurm-k8s-bridge"
     for path in [*(bed.TOP / "contribs/kubernetes").rglob("*"),
@@ -73,6 +74,10 @@ def manifests():
                  *(bed.TOP / "contribs/helm").rglob("*/**/*")]:
         name = f"{shared}/{path.relative_to(bed.TOP / 'contribs')}"
         check(path.is_dir() or name in files, f"{name} is not installed")
+    for path in [*(bed.TOP / "contribs/monitoring").glob("*.*"),
+                 *(bed.TOP / "contribs/monitoring/dashboards").iterdir()]:
+        name = f"{shared}/{path.relative_to(bed.TOP / 'contribs')}"
+        check(name in files, f"{name} is not installed")
     for name in ("k8s.conf.example", "slurmd-node-labels.conf"):
         check(f"{shared}/{name}" in files, f"{name} is not installed")
     check("usr/share/doc/slurm-k8s-bridge/contribs" in files, "the guides' link")
