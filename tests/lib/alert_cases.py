@@ -89,6 +89,8 @@ AGENTS = [
     Case("SlurmTokenExpires", "tokens of an hour are renewed at four fifths",
          {of("slurmk8sd_token_expiry_timestamp_seconds"):
           " ".join(f"{3600 + 2880 * i}x47" for i in range(3))}, NEVER),
+    Case("SlurmTokenExpires", "a token is renewed nine minutes before its end",
+         {of("slurmk8sd_token_expiry_timestamp_seconds"): "1800x21 90000x99"}, NEVER),
     Case("SlurmTokenExpires", "there is no token", {of("slurm_up"): "1" + LONG}, NEVER),
     Case("SlurmTurnsLong", "turns take seconds, then not",
          {of("slurmk8sd_turn_seconds_bucket", le="1.0"): "0+0x60 0+60x120",

@@ -105,21 +105,19 @@ def _states():
         yield re.findall(r'StateTest\{"(\w+)"', part[:part.index("};\n")])
 
 
-def in_sources():
+def in_sources(top=TOP):
     """The name of each series that the sources write."""
+    text = "".join(path.read_text() for folder in ("agent", "operator", "common")
+                   for path in (top / folder).rglob("*.cc"))
+    prefixes = re.findall(r'"(slurm_(?:\w+_)?)"', text)  # of families for each of …
     found = set()
-    for folder in ("agent", "operator", "common"):
-        for path in (TOP / folder).rglob("*.cc"):
-            for kind, name in re.findall(
-                    r'\b(gauge|counter|histogram|gres|reasons)\(\s*"(\w+)"',
-                    path.read_text()):
-                names = [name] if name.startswith("slurm") else [
-                    f"slurm_{name}", f"slurm_partition_{name}"]
-                found |= {one + suffix for one in names
-                          for suffix in SUFFIXES.get(kind, ("",))}
+    for kind, name in re.findall(
+            r'\b(gauge|counter|histogram|gres|reasons)\(\s*"(\w+)"', text):
+        names = ([name] if name.startswith("slurm")
+                 else [prefix + name for prefix in prefixes])
+        found |= {one + suffix for one in names for suffix in SUFFIXES.get(kind, ("",))}
     for what, states in zip(("nodes", "jobs"), _states()):
-        found |= {f"{prefix}{what}_{state}" for state in states
-                  for prefix in ("slurm_", "slurm_partition_")}
+        found |= {f"{prefix}{what}_{state}" for state in states for prefix in prefixes}
     return found
 
 

@@ -5,8 +5,8 @@ from grafana import Dashboard
 MOST = "topk(15, sum by (%s) (slurm_%s_jobs_%s{@}))"
 NEEDS = """\
 These numbers name users and accounts. The agent has them only with `MetricsUsers=yes`
-in k8s.conf, and then they are on the page `/metrics/detail`, for everybody who can
-read that.
+in k8s.conf, and then they are on the page `/metrics/detail`. Where `PrivateData` of
+slurm.conf hides users, Prometheus has to send the token of `MetricsTokenFile`, too.
 """
 
 
@@ -37,8 +37,8 @@ def who(board, of):
 
 def shares(board):
     board.row("Shares against usage")
-    its = "max by (account, user) (slurm_association_%s{@})"
-    account = 'max by (account) (slurm_association_%s{@, user=""})'
+    its = "max by (account, user, partition) (slurm_association_%s{@})"
+    account = 'max by (account) (slurm_association_%s{@, user="", partition=""})'
     board.graph("Share and usage of accounts", "percentunit", "The part that each "
                 "account should have of the cluster, and the part that it has used, "
                 "which sinks with time.", [
@@ -51,7 +51,8 @@ def shares(board):
                      + " > 0)", "{{account}}")])
     board.table("Associations", "none", "Shares, usage and fair-share factor of each "
                 "account and user, as sshare shows them; the row without a user is "
-                "the account's own.", [
+                "the account's own, and partition is empty but for associations of "
+                "one.", [
                     (its % "shares", "raw shares"), (its % "shares_norm", "share"),
                     (its % "usage_raw", "raw usage"),
                     (its % "usage_effective", "usage"),

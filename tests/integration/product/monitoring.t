@@ -20,12 +20,13 @@ from alert_cases import CASES, NEVER, QUIET_CASES
 from monitoring import TOP, alerts, field, promtool, queries
 from tap import Skip, case, check, equal, run
 
-# COMING: what another change brings; delete the names that are in the sources, and
-# this set when it is empty.
-COMING_USERS = {f"slurm_{who}_jobs{what}" for who in ("user", "account") for what in (
+# Their names are put together of parts where they are written, so they are not found
+# in the sources. They are on the page with MetricsUsers=yes.
+PEOPLE = {f"slurm_{who}_jobs{what}" for who in ("user", "account") for what in (
     "", "_pending", "_running", "_cpus_alloc", "_nodes_alloc", "_memory_alloc_bytes",
     "_gres_alloc")}
-COMING = COMING_USERS | {
+# COMING: what another change brings; delete the names that are in the sources by then.
+COMING = PEOPLE | {
     "slurmk8sd_pod_binding_seconds_bucket", "slurmk8sd_pod_binding_seconds_count",
     "slurmk8sd_turn_seconds_bucket", "slurmk8sd_turn_seconds_sum",
     "slurmk8sd_kubernetes_requests_total",
@@ -45,7 +46,7 @@ LABELS = [(re.compile(pattern), set(labels.split())) for pattern, labels in (
     (r"slurm_(jobs_)?gres(_alloc)?", "gres type"),
     (r"slurm_(user|account)_jobs_gres_alloc", "user account gres type"),
     (r"slurm_user_jobs\w*", "user"), (r"slurm_account_jobs\w*", "account"),
-    (r"slurm_association_\w+", "account user"),
+    (r"slurm_association_\w+", "account user partition"),
     (r"slurmk8s_jobs", "kind state"),
     (r"slurm_jobs_ended_total", "partition state"),
     (r"slurm_job_(wait|run)_seconds_bucket", "partition qos le"),
@@ -199,7 +200,7 @@ def chosen():
 @case
 def exist():
     """each metric and label that dashboards and rules name is written by the
-    sources, and each metric is in the documents"""
+    sources"""
     sources = monitoring.in_sources()
     check("slurm_partition_nodes_idle" in sources and "slurm_up" in sources, sources)
     equal(sorted(COMING & sources), [], "in the sources: no longer to come")
@@ -282,7 +283,7 @@ def rule_tests(tests, rules=monitoring.RULES):
 
 # What labels must be for the matchers of the dashboards.
 VALUES = {"state": ("running", "pending", "failed"), "where": ("line",),
-          "user": ("", "alice"), "le": ("1.0", "+Inf"), "partition": ("p", "q")}
+          "user": ("", "alice"), "le": ("1.0", "+Inf"), "partition": ("", "p")}
 
 
 def made_series(names):
@@ -313,6 +314,26 @@ def answered():
     got = dict(re.findall(r'expr: (".*"), time: 1h,\s+exp: nil\s+got: (.*)', said))
     lacking = [text for text in texts if json.dumps(text) not in got]
     equal(lacking, [], f"no answer, or an error: {said[-3000:]}")
+
+
+@case
+def scraped():
+    """what tells Prometheus where the agents are has the jobs for which the rules ask:
+    one for each page"""
+    asked = {name for rule in alerts().values()
+             for name in re.findall(r'job="([^"]*)"', field(rule, "expr"))}
+    equal(asked, {"slurm"}, "jobs in the rules")
+    relabelled = r"targetLabel: job, replacement: (\S+)\}"
+    for name, job in (("prometheus.yml", r"job_name: (\S+)"),
+                      ("servicemonitor.yaml", relabelled),
+                      ("podmonitor.yaml", relabelled)):
+        text = (monitoring.FOLDER / name).read_text()
+        text = re.sub(r"(?m) *#.*$", "", text)
+        jobs = re.findall(job, text)
+        equal(jobs[:2], ["slurm", "slurm-nodes"], name)
+        check(jobs[2:] in ([], ["slurmk8s-operator"]), f"{name}: {jobs}")
+        details = text.split("/metrics/detail")
+        equal(len(details), 2, f"{name}: /metrics/detail")
 
 
 @case
