@@ -69,10 +69,10 @@ AGENTS = [
          {14: 0, 15: 1, 20: 0}),
     Case("SlurmAgentProblems", "one problem that stays",
          {of("slurmk8sd_problems"): "1" + LONG, of("slurm_up"): "1" + LONG}, {10: 1}),
-    Case("SlurmAgentProblems", "a standby has a problem besides that it is one",
-         {of("slurmk8sd_problems", CTL2): "2x20 1x99"}, {9: 0, 10: 1, 22: 0}),
+    Case("SlurmAgentProblems", "a standby cannot use the Lease",
+         {of("slurmk8sd_problems", CTL2): "1x20 0x99"}, {9: 0, 10: 1, 22: 0}),
     Case("SlurmAgentProblems", "a standby",
-         {of("slurmk8sd_problems", CTL2): "1" + LONG,
+         {of("slurmk8sd_problems", CTL2): "0" + LONG,
           of("slurmk8sd_problems"): "0" + LONG, of("slurm_up"): "1" + LONG}, NEVER),
     Case("SlurmAgentProblems", "a start of some minutes",
          {of("slurmk8sd_problems"): "0x4 3x8 0x99", of("slurm_up"): "1" + LONG}, NEVER),
@@ -237,7 +237,7 @@ CASES = [*AGENTS, *CONTROLLER, *NODES, *STUCK, *ENDS]
 # alert at all fires.
 QUIET = {
     **agent("1" + LONG), of("up", DETAIL): "1" + LONG,
-    of("slurmk8sd_problems"): "0" + LONG, of("slurmk8sd_problems", CTL2): "1" + LONG,
+    of("slurmk8sd_problems"): "0" + LONG, of("slurmk8sd_problems", CTL2): "0" + LONG,
     of("slurmk8sd_pods_outside_queue"): "0" + LONG,
     of("slurmk8sd_pods_outside_queue", CTL2): "0" + LONG,
     **partition(pending="0" + LONG),
