@@ -10,6 +10,12 @@ double seconds(std::chrono::nanoseconds time)
     return std::chrono::duration<double>(time).count();
 }
 
+// It lasts as long as somebody reads it.
+bool is_stream(const RequestKind &kind, std::string_view path)
+{
+    return kind.verb == "watch" || path.contains("follow=true");
+}
+
 } // namespace
 
 void CallCounts::ended(std::string_view method, std::string_view path,
@@ -18,7 +24,7 @@ void CallCounts::ended(std::string_view method, std::string_view path,
     RequestKind kind = request_kind(method, path);
     std::lock_guard lock(mutex_);
     requests_[{kind, status == 0 ? "error" : std::to_string(status)}]++;
-    if (kind.verb != "watch")
+    if (!is_stream(kind, path))
         request_times_[kind] += took;
 }
 
@@ -41,15 +47,18 @@ void CallCounts::write(MetricText &text) const
                          {"resource", key.first.resource},
                          {"code", key.second}});
     text.counter("slurmk8sd_kubernetes_request_seconds",
-                 "Time in these, without watches.");
+                 "Time in requests to the API server, without watches and logs "
+                 "that are followed.");
     for (const auto &[kind, time] : request_times_)
         text.add(seconds(time),
                  {{"verb", kind.verb}, {"resource", kind.resource}});
     text.counter("slurmk8sd_slurm_requests",
-                 "Requests to slurmctld and slurmdbd, by kind and result.");
+                 "Calls of libslurm, each of one or more RPCs, by name and "
+                 "result.");
     for (const auto &[key, count] : slurm_)
         text.add(count, {{"call", key.first}, {"result", key.second}});
-    text.counter("slurmk8sd_slurm_request_seconds", "Time in these.");
+    text.counter("slurmk8sd_slurm_request_seconds",
+                 "Time in calls of libslurm.");
     for (const auto &[name, time] : slurm_times_)
         text.add(seconds(time), {{"call", name}});
 }

@@ -25,13 +25,15 @@ class CallCounts : public HttpObserver {
                std::chrono::nanoseconds took) override;
 
     // Makes a call to slurmctld and returns its Result. name: that of the
-    // function.
-    template <class Call> auto slurm(const char *name, Call call)
+    // function. ours: time in the call that was spent on something else.
+    template <class Call>
+    auto slurm(const char *name, Call call,
+               const std::chrono::nanoseconds &ours = {})
     {
         auto begin = std::chrono::steady_clock::now();
         auto done = call();
         count_slurm(name, done ? "ok" : code_name(done.error().code),
-                    std::chrono::steady_clock::now() - begin);
+                    std::chrono::steady_clock::now() - begin - ours);
         return done;
     }
 
@@ -45,7 +47,7 @@ class CallCounts : public HttpObserver {
 
     mutable std::mutex mutex_; // guards the below
     std::map<std::pair<RequestKind, std::string>, std::uint64_t> requests_;
-    std::map<RequestKind, Time> request_times_; // without watches
+    std::map<RequestKind, Time> request_times_; // without streams
     std::map<std::pair<std::string, std::string>, std::uint64_t> slurm_;
     std::map<std::string, Time> slurm_times_;
 };

@@ -5,6 +5,8 @@
 #include "agent/calls/call_counts.h"
 #include "common/slurm/census.h"
 
+#include <chrono>
+
 namespace bridge {
 
 class CountedCensus : public SlurmCensus {
@@ -29,8 +31,16 @@ class CountedCensus : public SlurmCensus {
     count_jobs(std::int64_t as_of,
                const std::function<void(const CountedJob &)> &visit) override
     {
-        return counts_.slurm("count_jobs",
-                             [&] { return slurm_.count_jobs(as_of, visit); });
+        using Clock = std::chrono::steady_clock;
+        std::chrono::nanoseconds ours{};
+        auto timed = [&](const CountedJob &job) {
+            auto begin = Clock::now();
+            visit(job);
+            ours += Clock::now() - begin;
+        };
+        return counts_.slurm(
+            "count_jobs", [&] { return slurm_.count_jobs(as_of, timed); },
+            ours);
     }
     Result<SchedulerCensus> ask_scheduler() override
     {

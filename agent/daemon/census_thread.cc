@@ -15,6 +15,7 @@
 #include <optional>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace bridge {
 
@@ -22,6 +23,8 @@ namespace {
 
 constexpr std::size_t longest_file = 64UL * 1024 * 1024; // bytes
 constexpr std::chrono::hours name_life{1};               // of users
+constexpr std::chrono::seconds name_time{1};             // for asking for them
+constexpr std::chrono::minutes associations_life{1};
 
 // Whether that is certain, and not only that nobody may look.
 bool is_absent(const std::string &path)
@@ -64,7 +67,11 @@ CensusThread::CensusThread(SlurmCensus &slurm, SlurmMetrics &metrics,
 
 void CensusThread::run(const std::stop_token &stop)
 {
-    guarded([this] { load(); });
+    guarded([this] {
+        if (users_)
+            last_.people.emplace();
+        load();
+    });
     while (!stop.stop_requested()) {
         guarded([this] { count(); });
         wait_for(pace().count, stop);
@@ -100,13 +107,13 @@ Result<std::shared_ptr<const SlurmSnapshot>> CensusThread::take()
         done = keep(slurm_.count_reservations(), last_.reservations);
     if (done)
         done = keep(slurm_.count_licenses(), last_.licenses);
-    if (done && users_)
-        done = count_associations();
     if (!done)
         return std::unexpected(done.error());
-    name_users();
     last_.taken = std::chrono::floor<std::chrono::seconds>(
         std::chrono::system_clock::now());
+    if (users_)
+        count_associations();
+    name_users();
     return std::make_shared<const SlurmSnapshot>(last_);
 }
 
@@ -153,8 +160,6 @@ Result<> CensusThread::count_jobs()
 void CensusThread::begin_jobs()
 {
     last_.numbers.forget_jobs();
-    if (users_ && !last_.people)
-        last_.people.emplace();
     if (last_.people)
         last_.people->forget_jobs();
 }
@@ -168,27 +173,42 @@ void CensusThread::count_job(const CountedJob &job)
     metrics_.change([&](JobHistory &history) { history.see(job); });
 }
 
-Result<> CensusThread::count_associations()
-{
-    auto associations = slurm_.count_associations();
-    if (!associations)
-        return std::unexpected(associations.error());
-    if (last_.people)
-        last_.people->set_associations(std::move(*associations));
-    return {};
-}
-
-// A directory server may be slow, so each name is asked for once an hour.
-void CensusThread::name_users()
+// The reply is long, and the rest is true without it.
+void CensusThread::count_associations()
 {
     auto now = std::chrono::steady_clock::now();
-    if (now - named_at_ >= name_life) {
-        last_.users.clear();
-        named_at_ = now;
-    }
-    auto name = [this](std::uint32_t user) {
-        if (!last_.users.contains(user))
-            last_.users[user] = user_name(user);
+    if (now < associations_due_)
+        return;
+    auto associations = slurm_.count_associations();
+    std::string error =
+        associations ? std::string() : associations.error().message;
+    if (error != associations_reported_ && !error.empty())
+        log_warning("metrics have no shares of users", {{"err", error}});
+    associations_reported_ = std::move(error);
+    if (associations)
+        associations_due_ = now + associations_life;
+    last_.people->set_associations(associations
+                                       ? std::move(*associations)
+                                       : std::vector<CountedAssociation>());
+}
+
+// A directory server may be slow, so each name is asked for once an hour, and
+// only for a while at once; others keep the name that they had, or have their
+// number.
+void CensusThread::name_users()
+{
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    auto name = [&](std::uint32_t user) {
+        auto &asked = named_[user];
+        bool known = asked != Clock::time_point{} && begin - asked < name_life;
+        if (known || Clock::now() - begin > name_time)
+            return;
+        asked = begin;
+        std::string found = user_name(user);
+        // Where the directory does not answer, the number comes back.
+        if (found != std::to_string(user) || !last_.users.contains(user))
+            last_.users[user] = std::move(found);
     };
     std::ranges::for_each(draining_users_, name);
     if (last_.people)

@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <stop_token>
@@ -36,7 +37,7 @@ class CensusThread {
     Result<> count_jobs();
     void begin_jobs();
     void count_job(const CountedJob &job);
-    Result<> count_associations();
+    void count_associations();
     void name_users();
     CensusPace pace();
     void load();
@@ -52,12 +53,14 @@ class CensusThread {
     std::int64_t jobs_as_of_ = 0;
     SlurmSnapshot last_;
     std::set<std::uint32_t> draining_users_; // who have given reasons
-    std::chrono::steady_clock::time_point named_at_{};
+    std::map<std::uint32_t, std::chrono::steady_clock::time_point> named_;
+    std::chrono::steady_clock::time_point associations_due_{};
     bool keeps_ = false; // writes the file
     std::string saved_;  // the contents of the file, once this has written them
     std::chrono::steady_clock::time_point saved_at_{};
     // What the log has said: errors, and that the interval is too long.
     std::string reported_;
+    std::string associations_reported_;
     std::string save_reported_;
     bool warned_ = false;
     std::jthread thread_; // last: it uses the above

@@ -2,9 +2,11 @@
 #include "agent/daemon/metrics_access.h"
 
 #include "common/base/log.h"
+#include "common/base/owned_fd.h"
 #include "common/base/read_file.h"
 #include "common/base/system_error.h"
 
+#include <fcntl.h>
 #include <openssl/crypto.h>
 #include <string_view>
 #include <sys/stat.h>
@@ -21,12 +23,15 @@ constexpr std::string_view scheme = "Bearer ";
 // The token in the file. Others must not be able to read it.
 Result<std::string> token_in(const std::string &path)
 {
+    OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat file{};
-    if (::stat(path.c_str(), &file) != 0)
-        return fail_errno(Code::not_found, "read it");
+    if (!fd || fstat(fd.get(), &file) != 0)
+        return fail_errno(Code::not_found, "open it");
+    if (!S_ISREG(file.st_mode))
+        return fail(Code::rejected, "it is no regular file");
     if ((file.st_mode & S_IRWXO) != 0)
         return fail(Code::denied, "every user can read it: chmod o= helps");
-    auto text = read_file(path, longest);
+    auto text = read_rest(fd.get(), longest);
     if (!text)
         return std::unexpected(text.error());
     std::string token = std::move(*text);

@@ -312,6 +312,14 @@ BridgePorts ports_of(Calls &calls, HookServer &hooks, const Access &access,
             [&worker_news] { worker_news.push(WorkerJob{}); }};
 }
 
+WebPages all_pages(Owner &owner, Mailbox<Message> &mailbox, Calls &calls,
+                   const HttpEndpoint &endpoint, const Conf &conf)
+{
+    return pages_of(owner, mailbox, calls.slurm,
+                    {calls.metrics, *calls.counts, endpoint.token_file,
+                     conf.metrics_token_file});
+}
+
 // The thread that holds the Lease, and the watches that begin once it is ours.
 // Members are destroyed from the last to the first: the thread uses all others.
 // The constructor keeps references to its arguments.
@@ -456,11 +464,8 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
     GroupLooks looks;
     Owner owner(conf, ports_of(calls, **hooks, access, looks, worker_news),
                 mailbox);
-    auto web =
-        start_web(conf->web_address,
-                  pages_of(owner, mailbox, calls.slurm,
-                           {calls.metrics, *calls.counts, endpoint.token_file,
-                            conf->metrics_token_file}));
+    auto web = start_web(conf->web_address,
+                         all_pages(owner, mailbox, calls, endpoint, *conf));
     if (!web)
         return std::unexpected(web.error());
     auto users = serve_users(sessions, *conf, endpoint);

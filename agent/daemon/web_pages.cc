@@ -3,8 +3,8 @@
 
 #include "agent/daemon/metrics_access.h"
 #include "agent/owner/owner.h"
+#include "common/base/read_file.h"
 #include "common/kube/token_claims.h"
-#include "common/kube/token_file.h"
 
 #include <chrono>
 #include <functional>
@@ -16,7 +16,8 @@ namespace bridge {
 
 namespace {
 
-constexpr std::chrono::seconds patience{5}; // with the owner thread
+constexpr std::chrono::seconds patience{5};     // with the owner thread
+constexpr std::size_t longest_token = 1U << 16; // bytes
 
 // Asks the owner thread from another thread. Returns otherwise when it does not
 // answer.
@@ -45,9 +46,10 @@ Result<Story> ask_story(const StoryKey &key, Owner &owner,
 // The file is read anew: somebody else may renew the token.
 void write_token(const std::string &file, MetricText &text)
 {
-    auto token = TokenFile(file).read({});
+    auto token = read_file(file, longest_token);
     if (!token)
         return;
+    token->erase(token->find_last_not_of(" \t\r\n") + 1);
     if (auto expires = token_claims(*token).expires)
         text.gauge("slurmk8sd_token_expiry_timestamp_seconds",
                    "When the token for the API server expires.",

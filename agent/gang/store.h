@@ -123,8 +123,8 @@ struct GangEntry {
 
 class GangStore {
   public:
-    // Records the Pod's latest state; returns its gang's uid. When a Pod has
-    // arrived is what it said first.
+    // Records the Pod's latest state; returns its gang's uid. Pod::arrived
+    // stays as it was first recorded.
     std::string put(Pod pod);
     // Removes the Pod; returns its gang's uid, or nothing if it was not known.
     std::optional<std::string> remove(const Pod &pod);

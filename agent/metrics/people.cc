@@ -10,6 +10,13 @@
 
 namespace bridge {
 
+namespace {
+
+// What sshare shows as 0 is none: usage decays for years.
+constexpr double least_usage = 1;
+
+} // namespace
+
 void People::Sums::add(const CountedJob &job, const JobUse &its)
 {
     jobs += job.tasks;
@@ -20,6 +27,17 @@ void People::Sums::add(const CountedJob &job, const JobUse &its)
     cpus += job.cpus;
     nodes += job.nodes;
     use += its;
+}
+
+People::Sums &People::Sums::operator+=(const Sums &more)
+{
+    jobs += more.jobs;
+    pending += more.pending;
+    running += more.running;
+    cpus += more.cpus;
+    nodes += more.nodes;
+    use += more.use;
+    return *this;
 }
 
 void People::forget_jobs()
@@ -48,15 +66,15 @@ void People::each_user(const std::function<void(std::uint32_t)> &visit) const
         visit(user);
 }
 
-void People::write_jobs(const std::string &whose, const ByName &all,
-                        MetricText &text)
+void People::write_jobs(const std::string &whose, const std::string &label,
+                        const ByName &all, MetricText &text)
 {
     const std::string prefix = "slurm_" + whose + "_jobs";
     const std::string by = ", by " + whose + ".";
     auto gauge = [&](const char *name, const char *help, auto value) {
         text.gauge(prefix + name, help + by);
         for (const auto &[who, sums] : all)
-            text.add(static_cast<std::uint64_t>(value(sums)), {{whose, who}});
+            text.add(static_cast<std::uint64_t>(value(sums)), {{label, who}});
     };
     gauge("", "Jobs that slurmctld knows",
           [](const Sums &s) { return s.jobs; });
@@ -76,7 +94,7 @@ void People::write_jobs(const std::string &whose, const ByName &all,
         for (const auto &[kind, count] : sums.use.gres)
             text.add(
                 count,
-                {{whose, who}, {"gres", kind.first}, {"type", kind.second}});
+                {{label, who}, {"gres", kind.first}, {"type", kind.second}});
 }
 
 void People::write_associations(const UserNames &names, MetricText &text) const
@@ -88,7 +106,8 @@ void People::write_associations(const UserNames &names, MetricText &text) const
                      std::optional<double> CountedAssociation::*value) {
         text.gauge(name, help);
         for (const CountedAssociation &one : associations_) {
-            bool shown = one.user.empty() || one.usage.value_or(0) > 0 ||
+            bool shown = one.user.empty() ||
+                         one.usage.value_or(0) >= least_usage ||
                          busy.contains(one.user);
             if (shown && one.*value)
                 text.add(*(one.*value), {{"account", one.account},
@@ -98,27 +117,34 @@ void People::write_associations(const UserNames &names, MetricText &text) const
     };
     using One = CountedAssociation;
     gauge("slurm_association_shares",
-          "Shares of an account, or of a user in it, as sshare shows them.",
+          "Shares of an account, or of a user in it (RawShares of sshare).",
           &One::shares);
-    gauge("slurm_association_shares_norm",
-          "The part of the cluster for which these stand.", &One::shares_norm);
+    gauge(
+        "slurm_association_shares_norm",
+        "Part of its parent's shares, or without Fair Tree of all (NormShares "
+        "of sshare).",
+        &One::shares_norm);
     gauge("slurm_association_usage_raw",
-          "What it has used: seconds of billable TRES, which decay.",
+          "Billable TRES times seconds that an association has used, decayed "
+          "(RawUsage of sshare).",
           &One::usage);
-    gauge("slurm_association_usage_effective",
-          "The part of all usage that counts as its own.",
-          &One::usage_effective);
+    gauge(
+        "slurm_association_usage_effective",
+        "Part of its parent's usage, or without Fair Tree of all (EffectvUsage "
+        "of sshare).",
+        &One::usage_effective);
     gauge("slurm_association_fairshare",
-          "The factor of the priority, from 0 to 1.", &One::fairshare);
+          "Fair-share factor of a user's association, from 0 to 1.",
+          &One::fairshare);
 }
 
 void People::write(const UserNames &names, MetricText &text) const
 {
     ByName users;
     for (const auto &[user, sums] : users_)
-        users[name_in(names, user)] = sums;
-    write_jobs("user", users, text);
-    write_jobs("account", accounts_, text);
+        users[name_in(names, user)] += sums; // two may have one name
+    write_jobs("user", "username", users, text);
+    write_jobs("account", "account", accounts_, text);
     write_associations(names, text);
 }
 

@@ -40,11 +40,13 @@ class People {
         JobUse use;
 
         void add(const CountedJob &job, const JobUse &its);
+        Sums &operator+=(const Sums &more);
     };
     using ByName = std::map<std::string, Sums, std::less<>>;
 
-    static void write_jobs(const std::string &whose, const ByName &all,
-                           MetricText &text);
+    // label: its name is that of slurmctld's own metrics.
+    static void write_jobs(const std::string &whose, const std::string &label,
+                           const ByName &all, MetricText &text);
     void write_associations(const UserNames &names, MetricText &text) const;
 
     std::map<std::uint32_t, Sums> users_;

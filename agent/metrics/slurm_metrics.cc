@@ -138,8 +138,10 @@ void SlurmMetrics::write(MetricText &text, MetricsReader reader) const
     known->numbers.write(text);
     write_scheduler(known->scheduler, text);
     write_rpcs(known->scheduler, text);
+    // One without a name of its own has that of a user or an account.
     if (reader == MetricsReader::trusted ||
-        !known->conf.reservations_are_private)
+        (!known->conf.reservations_are_private &&
+         !known->conf.people_are_private))
         write_reservations(known->reservations, text);
     write_licenses(known->licenses, text);
 }

@@ -2,8 +2,8 @@
 // What the pages know of Slurm: the last census of it, taken by one thread and
 // written by others. While slurmctld does not answer there are no numbers of
 // it, rather than old ones; what jobs have done before is still counted. What
-// PrivateData hides from users is left out for those who do not say who they
-// are. May be used by every thread.
+// PrivateData hides from users is left out for readers without a token. May be
+// used by every thread.
 #pragma once
 
 #include "agent/metrics/job_history.h"

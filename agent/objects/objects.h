@@ -86,8 +86,8 @@ struct Pod {
     GangKeyPtr gang; // null: the Pod is alone
 
     std::chrono::sys_seconds created{};
-    // When the watch first showed it, by our clock. Epoch: a list has, some
-    // time after its creation.
+    // When the owner thread took the first event about it, by our clock. Epoch:
+    // it was first in a list. In JSON there is no such time.
     std::chrono::system_clock::time_point arrived{};
 
     std::string scheduler_name;

@@ -21,6 +21,9 @@ inline constexpr char nodes_problem[] = "nodes";
 // Name of a problem: something has not been listed since the start.
 inline constexpr char start_problem[] = "start";
 
+// Name of a problem: slurmctld's plugin is not connected.
+inline constexpr char plugin_problem[] = "prep/k8s";
+
 // Name of a problem: the Lease cannot be read or renewed.
 inline constexpr char lease_problem[] = "Lease";
 

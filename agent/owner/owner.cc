@@ -27,7 +27,7 @@ Owner::Owner(std::shared_ptr<const Conf> conf, BridgePorts ports,
     }
     to_.context.health.set_problem(start_problem,
                                    "the first lists are not complete yet");
-    to_.context.health.set_problem("prep/k8s", "not connected yet");
+    to_.context.health.set_problem(plugin_problem, "not connected yet");
 }
 
 // The calendar follows the clock, which is a test's own in tests.

@@ -14,16 +14,16 @@ void PluginLine::hello(const HookMessage &hello, PluginConnection from)
     if (cluster_.empty())
         cluster_ = hello.cluster;
     if (hello.cluster != cluster_)
-        context_.health.problem("prep/k8s",
+        context_.health.problem(plugin_problem,
                                 "the slurmctld of another cluster, " +
                                     hello.cluster + ", uses our socket");
     else if (hello.version != hook_protocol_version)
         context_.health.problem(
-            "prep/k8s",
+            plugin_problem,
             "prep_k8s.so speaks version " + std::to_string(hello.version) +
                 " of the protocol: install it and slurmk8sd from one build");
     else
-        context_.health.solved("prep/k8s");
+        context_.health.solved(plugin_problem);
     talk_ = {};
     talk_.connection = from;
     if (unprotected_)
@@ -33,9 +33,9 @@ void PluginLine::hello(const HookMessage &hello, PluginConnection from)
 void PluginLine::lost()
 {
     if (context_.conf->schedule_pods)
-        context_.health.problem("prep/k8s", "not connected");
+        context_.health.problem(plugin_problem, "not connected");
     else // which slurmctld need not have
-        context_.health.solved("prep/k8s");
+        context_.health.solved(plugin_problem);
     ++*absences_;
     talk_ = {};
 }

@@ -2,6 +2,7 @@
 // What messages about Pods, and about the objects that define gangs, change.
 #include "agent/owner/owner.h"
 
+#include "agent/owner/creation_time.h"
 #include "agent/owner/pod_ends.h"
 
 #include <unordered_set>
@@ -23,6 +24,7 @@ void Owner::on(Listed<Pod> &pods)
             continue;
         pod.gang = to_.groups.gang_of(pod);
         to_.outside.note(pod, false);
+        count_binding(pod);
         to_.room.note(pod);
         to_.agenda.wake(to_.gangs.put(std::move(pod)));
     }
@@ -82,18 +84,13 @@ void Owner::on(Changed<Pod> &pod)
     }
 }
 
-// A binding counts when the watch shows it, whoever has made it. Of a Pod that
-// only a list has shown, it is not known when it was created but for its
-// second.
+// A binding counts once its Pod is seen with a node, whoever has made it.
 void Owner::count_binding(const Pod &pod)
 {
     PodPtr before = to_.gangs.find(pod);
-    if (!before || before->bound() || !pod.bound())
-        return;
-    auto since = before->arrived != std::chrono::system_clock::time_point{}
-                     ? before->arrived
-                     : before->created;
-    to_.context.health.time_binding(to_.context.wall - since);
+    if (before && !before->bound() && pod.bound())
+        to_.context.health.time_binding(to_.context.wall -
+                                        creation_of(*before));
 }
 
 // Pods whose gang is known by now come as if they had come now.

@@ -21,12 +21,14 @@ bool is_serving(const OwnerParts &parts)
            !parts.context.health.problems().contains(start_problem);
 }
 
-// A standby has not begun, and need not: see Health::failures().
-std::uint64_t count_problems(const Context &context)
+// Of a standby nobody expects that it has begun.
+std::map<std::string, std::string> problems_of(const Context &context)
 {
-    const auto &problems = context.health.problems();
-    return context.standby.empty() ? problems.size()
-                                   : problems.count(lease_problem);
+    auto problems = context.health.problems();
+    if (!context.standby.empty())
+        for (const char *expected : {start_problem, plugin_problem})
+            problems.erase(expected);
+    return problems;
 }
 
 void write_gangs(const GangStore &all, MetricText &text)
@@ -45,7 +47,8 @@ void write_gangs(const GangStore &all, MetricText &text)
     text.gauge("slurmk8sd_gangs", "Gangs by the state of their Slurm job.");
     for (const auto &[state, count] : counts)
         text.add(count.gangs, {{"job_state", state}});
-    text.gauge("slurmk8sd_gang_pods", "Pods in these.");
+    text.gauge("slurmk8sd_gang_pods",
+               "Pods in gangs, by the state of the gang's Slurm job.");
     for (const auto &[state, count] : counts)
         text.add(count.pods, {{"job_state", state}});
 }
@@ -69,7 +72,7 @@ void write_metrics(const OwnerParts &parts, MetricText &text)
 {
     parts.context.health.write_metrics(text);
     text.gauge("slurmk8sd_problems", "Problems at the moment.",
-               count_problems(parts.context));
+               problems_of(parts.context).size());
     write_gangs(parts.gangs, text);
     write_claims(parts.devices.claims(), text);
     text.gauge("slurmk8sd_pending_jobs",
@@ -112,9 +115,8 @@ std::string status_of(const OwnerParts &parts)
         gangs.push_back(std::move(line));
     }
     JsonValue::Object problems;
-    for (const auto &[what, reason] : parts.context.health.problems())
-        if (parts.context.standby.empty() || what != start_problem)
-            problems.emplace_back(what, reason);
+    for (const auto &[what, reason] : problems_of(parts.context))
+        problems.emplace_back(what, reason);
     JsonValue::Object off;
     for (const auto &[feature, reason] : parts.context.features_off)
         off.emplace_back(feature, reason);

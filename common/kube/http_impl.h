@@ -58,6 +58,7 @@ struct Http::Impl {
                            std::stop_token stop = {});
     long status() const;
     std::chrono::seconds retry_after() const; // of the last reply
+    long replied = 0; // status of the reply to the last request; 0: none
 
     HttpSink *sink = nullptr; // of the current transfer
     Result<> sink_said;

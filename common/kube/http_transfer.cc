@@ -84,9 +84,10 @@ Result<long> Http::Impl::exchange_counted(const HttpRequest &request,
     if (!endpoint_.observer)
         return exchange_once(request, to, silence, stop);
     auto begin = Clock::now();
+    replied = 0;
     auto done = exchange_once(request, to, silence, stop);
-    endpoint_.observer->ended(request.method, request.path,
-                              done ? *done : status(), Clock::now() - begin);
+    endpoint_.observer->ended(request.method, request.path, replied,
+                              Clock::now() - begin);
     return done;
 }
 
@@ -105,6 +106,7 @@ Result<long> Http::Impl::exchange_once(const HttpRequest &request, HttpSink &to,
     set_time_options(silence);
 
     CURLcode result = move_on(silence, stop);
+    replied = status();
     if (!sink_said)
         return fail(sink_said.error(), what(request));
     if (result == CURLE_OK)

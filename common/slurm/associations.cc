@@ -45,7 +45,8 @@ CountedAssociation association_of(const slurmdb_assoc_rec_t &record)
     one.usage_effective = number(usage->usage_efctv);
     if (std::isfinite(usage->usage_raw) && usage->usage_raw >= 0)
         one.usage = static_cast<double>(usage->usage_raw);
-    if (!one.user.empty())
+    // Before slurmctld has calculated both, the factor is 0.
+    if (!one.user.empty() && one.usage_effective)
         one.fairshare = number(usage->fs_factor);
     return one;
 }

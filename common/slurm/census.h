@@ -131,10 +131,12 @@ struct CountedAssociation {
     std::string partition; // for which alone it is; "": for all
     // Not if it shares those of its parent, nor of the account root.
     std::optional<double> shares;
-    std::optional<double> shares_norm;     // of the cluster, from 0 to 1
-    std::optional<double> usage;           // billable TRES × seconds
-    std::optional<double> usage_effective; // of all usage, from 0 to 1
-    std::optional<double> fairshare;       // of a user
+    // From 0 to 1: of its parent's, or of all without Fair Tree; likewise
+    // usage_effective.
+    std::optional<double> shares_norm;
+    std::optional<double> usage; // billable TRES × seconds
+    std::optional<double> usage_effective;
+    std::optional<double> fairshare; // of a user
 };
 
 // What slurmctld's configuration says to those who count.

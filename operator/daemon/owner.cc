@@ -197,12 +197,13 @@ void Owner::publish()
     parts_.metrics.set_objects("Controller", known.controllers.size());
     parts_.metrics.set_objects("NodeSet", known.node_sets.size());
     parts_.metrics.set_objects("Pod", known.workers.size());
-    std::vector<Metrics::Set> sets;
-    for (const auto &[key, set] : known.node_sets)
-        sets.push_back(counts_of(set));
+    const bool leads = parts_.leader.may_write(Clock::now());
+    std::vector<Metrics::Set> sets; // of one operator, so that sums are right
+    if (leads)
+        for (const auto &[key, set] : known.node_sets)
+            sets.push_back(counts_of(set));
     parts_.metrics.set_node_sets(std::move(sets));
-    parts_.metrics.set({parts_.leader.may_write(Clock::now()),
-                        store_.failing.size(), rests_.size()});
+    parts_.metrics.set({leads, store_.failing.size(), rests_.size()});
     std::lock_guard lock(mutex_);
     not_ready_ = store_.complete.size() < parts_.watches.count()
                      ? "the first lists are not complete"

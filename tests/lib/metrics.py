@@ -27,6 +27,13 @@ def page(path="/metrics", accept="", token=""):
                       f"http://{bed.web_address()}{path}", check=False)
 
 
+def status(path, token):
+    """The status of HTTP that a request with this token gets."""
+    return int(bed.inside("curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-H",
+                          f"Authorization: Bearer {token}",
+                          f"http://{bed.web_address()}{path}"))
+
+
 def samples(text):
     """The value of each sample, by its name and its labels, which are sorted
     pairs."""

@@ -12,36 +12,37 @@ slurm.conf hides users, Prometheus has to send the token of `MetricsTokenFile`, 
 
 def who(board, of):
     """of: user or account."""
+    label = "username" if of == "user" else of  # as slurmctld's own metrics have it
     board.row(f"By {of}")
-    legend = f"{{{{{of}}}}}"
+    legend = f"{{{{{label}}}}}"
     board.graph(f"CPUs by {of}", "short", f"CPUs that the jobs of each {of} have; the "
-                "fifteen with most.", [(MOST % (of, of, "cpus_alloc"), legend)],
+                "fifteen with most.", [(MOST % (label, of, "cpus_alloc"), legend)],
                 stack=True)
     board.graph(f"GPUs by {of}", "short", f"GRES that the jobs of each {of} have, by "
                 "name and type.", [
-                    (f"topk(15, sum by ({of}, gres, type) "
+                    (f"topk(15, sum by ({label}, gres, type) "
                      f"(slurm_{of}_jobs_gres_alloc{{@}}))",
                      legend + " {{gres}} {{type}}")], stack=True)
     board.graph(f"Jobs that wait, by {of}", "short", f"Pending jobs of each {of}; the "
-                "fifteen with most.", [(MOST % (of, of, "pending"), legend)],
+                "fifteen with most.", [(MOST % (label, of, "pending"), legend)],
                 stack=True)
-    value = f"sum by ({of}) (slurm_{of}_jobs%s{{@}})"
+    value = f"sum by ({label}) (slurm_{of}_jobs%s{{@}})"
     board.table(f"Jobs of each {of}", "short", "Jobs that slurmctld knows, and what "
                 "these have now.", [
                     (value % "", "jobs"), (value % "_running", "running"),
                     (value % "_pending", "pending"),
                     (value % "_cpus_alloc", "CPUs"), (value % "_nodes_alloc", "nodes"),
                     (value % "_memory_alloc_bytes", "memory")],
-                of, (12, 8), {"memory": "bytes"}, "CPUs")
+                label, (12, 8), {"memory": "bytes"}, "CPUs")
 
 
 def shares(board):
     board.row("Shares against usage")
     its = "max by (account, user, partition) (slurm_association_%s{@})"
     account = 'max by (account) (slurm_association_%s{@, user="", partition=""})'
-    board.graph("Share and usage of accounts", "percentunit", "The part that each "
-                "account should have of the cluster, and the part that it has used, "
-                "which sinks with time.", [
+    board.graph("Share and usage of accounts", "percentunit", "The part of its parent's shares that "
+                "each account has, and its part of the parent's usage, which sinks "
+                "with time (without Fair Tree, parts of the whole cluster).", [
                     (account % "shares_norm", "{{account}} share"),
                     (account % "usage_effective", "{{account}} usage")])
     board.graph("Usage by share", "none", "Usage divided by the share: an account "

@@ -26,6 +26,19 @@ ResourceClaim with_device(const std::string &name, const std::string &device,
 
 } // namespace
 
+TEST_CASE("claims are counted by whether they have devices and who uses them")
+{
+    ClaimStore store;
+    ResourceClaim used = with_device("used", "gpu-0");
+    used.reserved_for.push_back({"pods", "p", "1"});
+    store.replace({used, with_device("kept", "gpu-1"),
+                   make_claim(claim_text("waits", request_gpus(1))),
+                   make_claim(claim_text("waits-too", request_gpus(1)))});
+    CHECK(store.count().reserved == 1);
+    CHECK(store.count().allocated == 1);
+    CHECK(store.count().pending == 2);
+}
+
 TEST_CASE("a device is taken while any claim has it")
 {
     ClaimStore store;

@@ -48,14 +48,14 @@ TEST_CASE("jobs count for their user and for their account")
     add(people, array, 1001, "chemistry");
     const std::string text = text_of(people, {{1001, "alice"}});
     for (const char *line :
-         {"slurm_user_jobs{user=\"alice\"} 6",
-          "slurm_user_jobs_pending{user=\"alice\"} 5",
-          "slurm_user_jobs_running{user=\"alice\"} 1",
-          "slurm_user_jobs{user=\"1002\"} 1", // nobody knows the name
-          "slurm_user_jobs_cpus_alloc{user=\"alice\"} 4",
-          "slurm_user_jobs_nodes_alloc{user=\"alice\"} 1",
-          "slurm_user_jobs_memory_alloc_bytes{user=\"alice\"} 2147483648",
-          "slurm_user_jobs_gres_alloc{user=\"alice\",gres=\"gpu\","
+         {"slurm_user_jobs{username=\"alice\"} 6",
+          "slurm_user_jobs_pending{username=\"alice\"} 5",
+          "slurm_user_jobs_running{username=\"alice\"} 1",
+          "slurm_user_jobs{username=\"1002\"} 1", // nobody knows the name
+          "slurm_user_jobs_cpus_alloc{username=\"alice\"} 4",
+          "slurm_user_jobs_nodes_alloc{username=\"alice\"} 1",
+          "slurm_user_jobs_memory_alloc_bytes{username=\"alice\"} 2147483648",
+          "slurm_user_jobs_gres_alloc{username=\"alice\",gres=\"gpu\","
           "type=\"a100\"} 2",
           "slurm_account_jobs_running{account=\"physics\"} 2",
           "slurm_account_jobs_gres_alloc{account=\"physics\",gres=\"gpu\","
@@ -66,7 +66,7 @@ TEST_CASE("jobs count for their user and for their account")
     }
 
     people.forget_jobs();
-    CHECK_FALSE(text_of(people, {}).contains("user=\""));
+    CHECK_FALSE(text_of(people, {}).contains("username=\""));
 }
 
 TEST_CASE("shares of users are shown who have used something or have jobs, and "
@@ -76,7 +76,7 @@ TEST_CASE("shares of users are shown who have used something or have jobs, and "
     people.set_associations(
         {association("root", "", 0), association("physics", "", 0),
          association("physics", "alice", 0), association("physics", "bob", 7.5),
-         association("physics", "carol", 0)});
+         association("physics", "carol", 0.5)});
     add(people, pending_job(1), 1001, "physics");
     const std::string text = text_of(people, {{1001, "alice"}});
     auto shown = [&](const std::string &account, const std::string &user) {

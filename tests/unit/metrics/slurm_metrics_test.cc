@@ -87,7 +87,8 @@ TEST_CASE("what PrivateData hides is shown to those who say who they are")
     job.account = "physics";
     said.people.emplace().add(job, use_of(job));
     metrics.set(std::make_shared<const SlurmSnapshot>(said));
-    CHECK(detail(metrics).contains("\nslurm_user_jobs{user=\"alice\"} 1\n"));
+    CHECK(
+        detail(metrics).contains("\nslurm_user_jobs{username=\"alice\"} 1\n"));
 
     said.conf.people_are_private = true;
     said.conf.reservations_are_private = true;
@@ -111,8 +112,11 @@ TEST_CASE("what PrivateData hides is left out")
         detail(metrics).contains("\nslurm_node_reason_info{node=\"n1\"} 1\n"));
     CHECK_FALSE(detail(metrics).contains("alice"));
     CHECK_FALSE(detail(metrics).contains("fan"));
-    CHECK(page(metrics).contains("slurm_reservation"));
+    CHECK_FALSE(page(metrics).contains("slurm_reservation"));
 
+    said.conf.people_are_private = false;
+    metrics.set(std::make_shared<const SlurmSnapshot>(said));
+    CHECK(page(metrics).contains("slurm_reservation"));
     said.conf.reservations_are_private = true;
     metrics.set(std::make_shared<const SlurmSnapshot>(said));
     CHECK_FALSE(page(metrics).contains("slurm_reservation"));

@@ -88,7 +88,7 @@ TEST_CASE("SchedulePods stays as it was at the start")
     CHECK_FALSE(other.status().flag("serving"));
 }
 
-TEST_CASE("a standby has no problem but that of the Lease")
+TEST_CASE("of a standby it is no problem that it has not begun")
 {
     Bed bed(true);
     auto problems = [&] {
@@ -101,6 +101,9 @@ TEST_CASE("a standby has no problem but that of the Lease")
     CHECK(problems() == "slurmk8sd_problems 2"); // no lists and no plugin yet
     bed.hear(LeaseNews{.standby = "another agent acts", .problem = ""});
     CHECK(problems() == "slurmk8sd_problems 0");
+    CHECK(bed.status().members("problems").empty());
     bed.hear(LeaseNews{.standby = "another agent acts", .problem = "denied"});
-    CHECK(problems() == "slurmk8sd_problems 1");
+    bed.hear(WatchState{"token", "expires and is not renewed"});
+    CHECK(problems() == "slurmk8sd_problems 2");
+    CHECK(bed.status().members("problems").size() == 2);
 }
