@@ -74,6 +74,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/cli/srun/srun_wire_test.cc \
 	tests/unit/cli/user/salloc_script_test.cc \
 	tests/unit/common/base/backoff_test.cc \
+	tests/unit/common/base/display_width_test.cc \
 	tests/unit/common/base/host_port_test.cc \
 	tests/unit/common/base/json_test.cc \
 	tests/unit/common/base/json_text_test.cc \

@@ -3,6 +3,7 @@ common_base_sources = \
 	common/base/ascii.h \
 	common/base/backoff.h \
 	common/base/conf_lines.cc common/base/conf_lines.h \
+	common/base/display_width.cc common/base/display_width.h \
 	common/base/edited_json.h \
 	common/base/fd_wait.cc common/base/fd_wait.h \
 	common/base/frame_cutter.h \

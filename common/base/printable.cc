@@ -1,45 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "common/base/printable.h"
 
+#include "common/base/utf8.h"
+
 #include <cstdint>
 #include <format>
 
 namespace bridge {
 
 namespace {
-
-struct Character {
-    std::uint32_t code = 0;
-    std::size_t size = 1; // bytes
-    bool valid = false;
-};
-
-bool continues(char c)
-{
-    return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
-}
-
-// Decodes the first character; text must not be empty.
-Character next_character(std::string_view text)
-{
-    auto lead = static_cast<unsigned char>(text.front());
-    if (lead < 0x80)
-        return {lead, 1, true};
-    std::size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-    if (lead < 0xc2 || lead > 0xf4 || text.size() < size)
-        return {};
-    std::uint32_t code = lead & (0xffu >> (size + 1));
-    for (std::size_t i = 1; i < size; i++) {
-        if (!continues(text[i]))
-            return {};
-        code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3fu);
-    }
-    bool overlong =
-        (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
-    if (overlong || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-        return {};
-    return {code, size, true};
-}
 
 bool is_control(std::uint32_t code)
 {
@@ -55,7 +24,7 @@ std::string printable(std::string_view text)
 {
     std::string out;
     while (!text.empty()) {
-        Character c = next_character(text);
+        Utf8Character c = first_character(text);
         if (!c.valid)
             out += '?';
         else if (is_control(c.code))
@@ -71,7 +40,7 @@ std::string printable_json(std::string_view json)
 {
     std::string out;
     while (!json.empty()) {
-        Character c = next_character(json);
+        Utf8Character c = first_character(json);
         if (!c.valid)
             out += '?';
         else if (is_control(c.code) && c.code >= 0x7f) // lower ones are between
