@@ -122,6 +122,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/kube/token_file_test.cc \
 	tests/unit/common/kube/websocket_test.cc \
 	tests/unit/common/metrics/metric_text_test.cc \
+	tests/unit/common/metrics/sample_text_test.cc \
 	tests/unit/common/slurm/adoption_tier_test.cc \
 	tests/unit/common/slurm/census_record_test.cc \
 	tests/unit/common/slurm/gres_counts_test.cc \
