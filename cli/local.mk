@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What "slurmk8s check" finds is a library, so that the unit tests link the same
-# code.
+# What "slurmk8s check" finds and "slurmk8s top" shows is a library, so that the
+# unit tests link the same code.
+cli_top_pure_sources = \
+	cli/top/count.h \
+	cli/top/duration_text.cc cli/top/duration_text.h \
+	cli/top/row_shares.cc cli/top/row_shares.h \
+	cli/top/screen_line.h \
+	cli/top/top_counts.cc cli/top/top_counts.h \
+	cli/top/top_lists.cc cli/top/top_lists.h \
+	cli/top/top_screen.cc cli/top/top_screen.h \
+	cli/top/top_view.cc cli/top/top_view.h
 noinst_LTLIBRARIES += cli/libcheck.la
 cli_libcheck_la_SOURCES = \
 	cli/agent_client.cc cli/agent_client.h \
@@ -29,7 +38,8 @@ cli_libcheck_la_SOURCES = \
 	cli/user/salloc_script.cc cli/user/salloc_script.h \
 	cli/check/slurm_facts.cc cli/check/slurm_facts.h \
 	cli/slurm_here.cc cli/slurm_here.h \
-	cli/check/token_expiry.cc cli/check/token_expiry.h
+	cli/check/token_expiry.cc cli/check/token_expiry.h \
+	$(cli_top_pure_sources)
 cli_libcheck_la_CXXFLAGS = $(SANITIZED_CXXFLAGS)
 $(cli_libcheck_la_OBJECTS): $(pch)
 

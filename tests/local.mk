@@ -72,6 +72,10 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/cli/srun/srun_plan_test.cc \
 	tests/unit/cli/srun/srun_tasks_test.cc \
 	tests/unit/cli/srun/srun_wire_test.cc \
+	tests/unit/cli/top/top_counts_test.cc \
+	tests/unit/cli/top/top_pages.h \
+	tests/unit/cli/top/top_screen_test.cc \
+	tests/unit/cli/top/top_view_test.cc \
 	tests/unit/cli/user/salloc_script_test.cc \
 	tests/unit/common/base/backoff_test.cc \
 	tests/unit/common/base/display_width_test.cc \
@@ -424,6 +428,7 @@ tests_fuzz_fuzz_SOURCES = \
 	common/kube/text.cc common/kube/text.h \
 	common/kube/token_claims.cc common/kube/token_claims.h \
 	common/kube/websocket.cc common/kube/websocket.h \
+	$(common_metrics_sources) \
 	common/slurm/gres_counts.cc common/slurm/gres_counts.h \
 	common/slurm/het_job.cc common/slurm/het_job.h \
 	common/slurm/job.cc common/slurm/job.h \
@@ -441,6 +446,7 @@ tests_fuzz_fuzz_SOURCES = \
 	cli/srun/io_name.cc \
 	cli/srun/launch.cc \
 	cli/srun/step_frame.cc \
+	$(cli_top_pure_sources) \
 	plugins/shared/job_facts.cc \
 	plugins/prep/gate_file.cc \
 	tests/fuzz/devices_target.cc \

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// JSON itself, quantities, times, ids, k8s.conf, and text for a terminal.
+// JSON itself, quantities, times, ids, k8s.conf, metrics, and text for a
+// terminal.
 #include "agent/decide/job_requests.h"
 #include "agent/decide/job_values.h"
 #include "cli/setup/conf_edit.h"
 #include "cli/setup/manifests.h"
 #include "cli/setup/slurm_lines.h"
+#include "cli/top/top_screen.h"
+#include "common/base/display_width.h"
 #include "common/base/json.h"
 #include "common/base/json_text.h"
 #include "common/base/printable.h"
@@ -15,6 +18,7 @@
 #include "common/contract/job_ref.h"
 #include "common/contract/worker_request.h"
 #include "common/kube/token_claims.h"
+#include "common/metrics/sample_text.h"
 #include "common/slurm/job.h"
 #include "common/slurm/reasons.h"
 #include "tests/fuzz/targets.h"
@@ -116,6 +120,9 @@ void terminal(std::string_view input)
         text, [](unsigned char c) { return c < ' ' || c == 0x7f; }));
     promise(!text.contains("\xc2\x9b"));
     promise(printable(text) == text);
+    for (std::size_t columns : {0, 1, 2, 7})
+        promise(display_width(cut_to_width(text, columns)) <= columns &&
+                display_width(padded_left(text, columns)) == columns);
     std::string escaped = printable_json(input);
     promise(printable_json(escaped) == escaped);
 }
@@ -200,6 +207,29 @@ void worker_request(std::string_view input)
             (answer->read >= 1799999970 && answer->read <= 1800000030));
 }
 
+// What slurmk8s top reads at the agent's address, and shows.
+void metrics(std::string_view input)
+{
+    auto samples = Samples::parse(input);
+    promise(samples || samples.error().message.ends_with("metric") ||
+            samples.error().message.ends_with("metrics"));
+    if (!samples)
+        return;
+    TopHistory counts;
+    if (auto now = top_counts(*samples))
+        counts.add(*now);
+    constexpr std::chrono::sys_seconds now{std::chrono::seconds(1700000000)};
+    TopView view = top_view({*samples, *samples, {}}, counts, now);
+    for (ScreenSize size : {ScreenSize{1, 5}, {40, 24}, {0, 0}}) {
+        auto lines = top_screen(view, size, {now, {}, {}});
+        promise(size.rows == 0 || lines.size() <= size.rows);
+        for (const ScreenLine &line : lines)
+            promise(printable(line.text) == line.text &&
+                    (size.columns == 0 ||
+                     display_width(line.text) <= size.columns));
+    }
+}
+
 constexpr FuzzTarget targets[] = {{"json", json},
                                   {"quantity", quantity},
                                   {"time_limit", time_limit},
@@ -211,7 +241,8 @@ constexpr FuzzTarget targets[] = {{"json", json},
                                   {"wish", wish},
                                   {"token", token},
                                   {"setup", setup},
-                                  {"worker_request", worker_request}};
+                                  {"worker_request", worker_request},
+                                  {"metrics", metrics}};
 
 } // namespace
 
