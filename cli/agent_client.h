@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sends requests to slurmk8sd at its WebAddress. Blocks for some seconds at
+// Sends requests to slurmk8sd at its WebAddress. Blocks for half a minute at
 // most.
 #pragma once
 
@@ -15,7 +15,8 @@ struct AgentReply {
 };
 
 // path includes the query, already encoded. Code::busy when the agent does not
-// answer.
+// answer, Code::rejected when the answer is longer than 64 MiB: any user may
+// have taken the address while the agent does not run.
 Result<AgentReply> ask_agent(const std::string &address,
                              const std::string &path);
 
