@@ -63,6 +63,12 @@ slurmk8s_SOURCES = \
 	cli/setup/uninstall.cc \
 	cli/slurmk8s.cc \
 	cli/status.cc \
+	cli/top/print_top.h \
+	cli/top/run_top.cc cli/top/run_top.h \
+	cli/top/top_asker.cc cli/top/top_asker.h \
+	cli/top/top_live.cc cli/top/top_live.h \
+	cli/top/top_reader.cc cli/top/top_reader.h \
+	cli/top/top_terminal.cc cli/top/top_terminal.h \
 	cli/user/terminal.cc cli/user/terminal.h \
 	cli/user/user_commands.cc cli/user/user_commands.h
 slurmk8s_CPPFLAGS = $(plain_cppflags) -DPKGDATADIR=\"$(pkgdatadir)\"

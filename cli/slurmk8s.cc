@@ -3,6 +3,7 @@
 // doing. Asks the agent on this host.
 #include "cli/commands.h"
 #include "cli/setup/commands.h"
+#include "cli/top/run_top.h"
 #include "cli/user/user_commands.h"
 #include "common/base/printable.h"
 #include "config.h"
@@ -18,6 +19,7 @@ namespace {
 constexpr char help[] =
     "Usage: slurmk8s [OPTIONS] status\n"
     "       slurmk8s [OPTIONS] explain POD|JOBID\n"
+    "       slurmk8s [-f FILE] top [-d SECONDS] [--once]\n"
     "       slurmk8s [OPTIONS] check\n"
     "       slurmk8s setup|uninstall [OPTIONS]\n"
     "       slurmk8s [-f FILE] logs [--follow] JOBID\n"
@@ -32,6 +34,10 @@ constexpr char help[] =
     "  explain JOBID    the agent does or waits for, and what would change "
     "it.\n"
     "                   POD is NAME or NAMESPACE/NAME\n"
+    "  top              a live view of Slurm: nodes, the queue and why jobs "
+    "wait,\n"
+    "                   what is broken. Once with --once or without a "
+    "terminal\n"
     "  check            what is wrong, or will cause trouble, in Slurm's\n"
     "                   settings, in Kubernetes and on this host, with the "
     "line\n"
@@ -52,10 +58,11 @@ constexpr char help[] =
     "  -V, --version         print the version and exit\n"
     "  -h, --help            print this and exit\n"
     "\n"
-    "The exit status is 0 when the agent answered (status: and serves), 1 "
-    "when\n"
-    "not, 2 for a wrong call, 3 for a Pod or job that is not known. That of\n"
-    "check is 0 without errors, 1 with, 2 when something could not be looked\n"
+    "The exit status is 0 when the agent answered (status: and serves; top: "
+    "with\n"
+    "numbers), 1 when not, 2 for a wrong call, 3 for a Pod or job that is not\n"
+    "known. That of check is 0 without errors, 1 with, 2 when something could "
+    "not be looked\n"
     "at. See slurmk8s(1).\n";
 
 struct Options {
@@ -125,6 +132,11 @@ int run(int argc, char **argv)
     if (optind < argc && is_setup_command(argv[optind]))
         return run_setup_command(options.conf_path, argc - optind,
                                  argv + optind);
+    if (optind < argc && std::string(argv[optind]) == "top")
+        return options.json
+                   ? print_error("top has no JSON: read /metrics of slurmk8sd",
+                                 exit_wrong_call)
+                   : run_top(options.conf_path, argc - optind, argv + optind);
     options = parse_options(argc, argv, "");
     if (options.exit_status >= 0)
         return options.exit_status;

@@ -38,7 +38,7 @@ _slurmk8s_choose()
 
 _slurmk8s()
 {
-    local commands='status explain check setup uninstall logs attach salloc'
+    local commands='status explain top check setup uninstall logs attach salloc'
     local options='-n --namespace -j --json -f --conf -V --version -h --help'
     local batch='--k8s-image= --k8s-env= --k8s-volume= --k8s-service-account= --k8s-namespace='
     local both='--kubeconfig --manifests -f --conf --dry-run -h --help'
@@ -71,6 +71,8 @@ _slurmk8s()
         :*) _slurmk8s_complete -W "$commands" -- "$word" ;;
         setup:-*) _slurmk8s_complete -W "$setup $both" -- "$word" ;;
         uninstall:-*) _slurmk8s_complete -W "--yes --force $both" -- "$word" ;;
+        top:-*)
+            _slurmk8s_complete -W '-d --delay --once -f --conf -h --help' -- "$word" ;;
         explain:*)
             _slurmk8s_choose "$word" < <(_slurmk8s_jobs; _slurmk8s_pods "$namespace") ;;
         logs:-*) _slurmk8s_complete -W '-f --follow' -- "$word" ;;

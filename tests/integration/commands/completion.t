@@ -81,6 +81,18 @@ def options_of_setup():
 
 
 @case
+def options_of_top():
+    """top has the options of its own --help"""
+    said = bed.run("slurmk8s", "top", "--help")
+    options = {word for words in re.findall(
+        r"^  ((?:-\w, )?--\w+)", said, re.M) for word in words.split(", ")}
+    check(len(options) > 4, said)
+    equal(set(completed("slurmk8s", "top", "-")), options, "bash")
+    own = bed.inside("cat", ZSH).partition("        top)")[2].partition(";;")[0]
+    equal(set(re.findall(r"(?<![\w-])--?[a-z]+(?=[\[,}])", own)), options, "zsh")
+
+
+@case
 def options_of_salloc():
     """salloc has the options that sbatch has for Pods"""
     wanted = set(re.findall(r"--k8s-[\w-]+", bed.run("sbatch", "--help")))
