@@ -96,10 +96,10 @@ void JobHistory::see(const CountedJob &job)
     std::int64_t start = seconds_of(job.start);
     std::int64_t end = seconds_of(job.end);
     // A job that was cancelled before it started has both at the same time, as
-    // has one that ran for less than a second. The start of one whose nodes
-    // boot moves on until they are ready.
+    // has one that ran for less than a second, which had nodes. The start of
+    // one whose nodes boot moves on until they are ready.
     bool started = start != 0 && !is_starting(job.state) &&
-                   (end == 0 || start < end || job.cpus != 0);
+                   (end == 0 || start < end || job.had_nodes);
     if (started && std::exchange(seen.start, start) != start && !first_)
         times_of(job).wait.add(static_cast<double>(
             std::max<std::int64_t>(0, start - seconds_of(job.eligible))));

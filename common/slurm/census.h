@@ -66,6 +66,7 @@ struct CountedJob {
     std::string_view reason; // why it is pending: "Priority"
     bool held = false;
     std::uint32_t restarts = 0;
+    bool had_nodes = false; // it has or had some: it has started
     // While it has nodes.
     std::uint32_t cpus = 0;
     std::uint32_t nodes = 0;

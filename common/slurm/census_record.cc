@@ -104,9 +104,14 @@ CountedJob counted_job_of(const slurm_job_info_t &info)
         job.nodes = info.num_nodes;
         job.tres = view(info.tres_alloc_str);
     }
+    job.had_nodes = info.nodes && *info.nodes;
     job.eligible = time_of(info.eligible_time);
-    if (!is_pending(info.job_state))
+    if (!is_pending(info.job_state)) {
         job.start = time_of(info.start_time);
+        // slurmctld forgets it of a job that is held and released as it runs.
+        if (info.eligible_time == 0)
+            job.eligible = time_of(info.submit_time);
+    }
     if (end_state_name(info.job_state)) {
         job.end = time_of(info.end_time);
         job.ran = run_time_of(info);

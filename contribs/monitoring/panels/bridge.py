@@ -31,7 +31,7 @@ def health(board):
                     ("slurmk8sd_problems{@} and on (job, instance) slurm_up{@}",
                      "{{instance}}")], (8, 7))
     board.graph("Gangs by the state of their job", "short", "Pods that share a job "
-                "are one gang; many that stay CONFIGURING or COMPLETING do not get "
+                "are one gang; many that stay CONFIGURING do not get "
                 "on.", [
                     ("sum by (job_state) (slurmk8sd_gangs{@})", "{{job_state}}")],
                 (8, 7), stack=True)

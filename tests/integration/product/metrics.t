@@ -289,7 +289,7 @@ def of_the_agent():
           "none of three Pods was bound within half a second")
     equal(get(page(), "slurmk8sd_gang_pods", job_state="RUNNING"), 3, "Pods of gangs")
     check(get(page(), "slurmk8sd_turn_seconds_count") > 10, "turns")
-    token = bed.inside("cat", "/etc/slurm/token").strip().split(".")[1]
+    token = bed.inside("cat", "/etc/slurm/k8s/token").strip().split(".")[1]
     claims = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
     equal(get(page(), "slurmk8sd_token_expiry_timestamp_seconds"), claims["exp"],
           "when the token expires")

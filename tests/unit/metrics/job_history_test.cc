@@ -105,6 +105,16 @@ TEST_CASE("a job that starts and ends between two lists counts as both; one "
         "slurm_jobs_ended_total{partition=\"main\",state=\"cancelled\"} 1\n"));
 }
 
+TEST_CASE("a job that ends in the second of its start has started")
+{
+    JobHistory history;
+    list(history, {});
+    CountedJob job = ended_job(1, 1030, 1030);
+    job.had_nodes = true;
+    list(history, {job});
+    check_counts(history, 1, 1, 0);
+}
+
 TEST_CASE("a requeued job starts and ends again")
 {
     JobHistory history;

@@ -47,6 +47,25 @@ JobKind kind(std::string comment)
 
 } // namespace
 
+TEST_CASE("a job that has run had nodes, and was eligible at some time")
+{
+    slurm_job_info_t info{};
+    info.job_state = JOB_RUNNING;
+    info.submit_time = 900;
+    info.start_time = 1000;
+    info.nodes = own("n1");
+    // As slurmctld has it after scontrol hold and release.
+    info.eligible_time = 0;
+    CHECK(counted_job_of(info).eligible.time_since_epoch().count() == 900);
+    CHECK(counted_job_of(info).had_nodes);
+    info.job_state = JOB_COMPLETE;
+    info.end_time = 1000;
+    CHECK(counted_job_of(info).had_nodes);
+    info.job_state = JOB_CANCELLED;
+    info.nodes = nullptr;
+    CHECK_FALSE(counted_job_of(info).had_nodes);
+}
+
 TEST_CASE("a job ran as long as squeue says: not while it was suspended")
 {
     CHECK(ran(1000, 1100, 0, 0) == 100);
