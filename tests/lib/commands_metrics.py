@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The agent's metrics from another source: scontrol, squeue, sdiag, sshare and the API
+server are asked each second; what they say is kept, and served to Prometheus on loopback in
+its text format. Nothing comes from the agent."""
+import collections
+import http.client
+import http.server
+import json
+import os
+import ssl
+import subprocess
+import threading
+import time
+import urllib.request
+
+import bed
+import commands_counts
+import commands_numbers
+from commands_numbers import key
+
+EACH = 1.0      # seconds
+PATIENCE = 4    # seconds that a command may take
+SLURM = {
+    "sdiag": "sdiag --json",
+    "nodes": "scontrol show nodes --json",
+    "jobs": "scontrol show jobs --json",
+    "pending": "squeue --all -hr -t PENDING -o '%P|%r'",
+    "partitions": "scontrol show partitions --all --json",
+    "reservations": "scontrol show reservations --json",
+    "licenses": "scontrol show licenses --json",
+}
+SHARES = ("sshare -ahP -o Account,User,Partition,RawShares,NormShares,RawUsage,"
+          "EffectvUsage,FairShare")
+KUBERNETES = {"pods": "api/v1", "resourceclaims": "apis/resource.k8s.io/v1"}
+_TLS = ssl.create_default_context(cafile=os.environ["SANDBOX_CA"])
+CUT = "\x1e"  # between the answers
+# What a dictionary of JSON is called in which an answer lies.
+LISTS = {"sdiag": "statistics"}
+
+# Which source was asked when, whether Slurm and Kubernetes have answered, and what
+# they said. began, ended: seconds since the epoch.
+Look = collections.namedtuple("Look", "began ended slurm kubernetes samples")
+
+
+def _ask_slurm(people):
+    """One after the other, in one shell: the answers by name, or None."""
+    commands = dict(SLURM, **({"shares": SHARES} if people else {}))
+    script = " && ".join(f"timeout {PATIENCE} {command} && printf '{CUT}'"
+                         for command in commands.values())
+    done = subprocess.run([str(bed.TOP / "contribs/sandbox/exec"), "sh", "-c", script],
+                          text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    texts = done.stdout.split(CUT)[:-1]
+    if len(texts) != len(commands):
+        return None
+    return {name: json.loads(text)[LISTS.get(name, name)]
+            if "--json" in commands[name] else text
+            for name, text in zip(commands, texts)}
+
+
+def _ask_kubernetes():
+    """The objects by kind, as `kubectl get KIND -A -o json` prints them; or None. Not
+    by kubectl, which takes longer than all of Slurm's commands."""
+    found = {}
+    for kind, group in KUBERNETES.items():
+        request = urllib.request.Request(
+            f"{os.environ['SANDBOX_API']}/{group}/{kind}",
+            headers={"Authorization": "Bearer " + os.environ["SANDBOX_TOKEN"]})
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE,
+                                        context=_TLS) as reply:
+                found[kind] = json.load(reply)["items"]
+        except (OSError, ValueError, http.client.HTTPException):
+            return None
+    return found
+
+
+class Source(threading.Thread):
+    """Asks until it is stopped. people: users and accounts, too. alter, if set, changes
+    the samples of each look before anybody sees them: for tests of the comparison."""
+
+    def __init__(self, people=False, each=EACH):
+        super().__init__(daemon=True)
+        self.people, self.each = people, each
+        self.alter = None
+        self.history = []  # looks, the oldest first
+        self.counts = commands_counts.JobCounts()
+        self.failure = None
+        self._over = threading.Event()
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Page)
+        self._server.source = self
+        self.address = f"127.0.0.1:{self._server.server_port}"
+
+    def start(self):
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        super().start()
+
+    def stop(self):
+        self._over.set()
+        self.join()
+        self._server.shutdown()
+        self._server.server_close()
+        if self.failure:
+            raise self.failure
+
+    def run(self):
+        try:
+            while not self._over.is_set():
+                began = time.monotonic()
+                self.history.append(self._look())
+                self._over.wait(max(0.05, began + self.each - time.monotonic()))
+        except Exception as error:  # stop() and the page tell it
+            self.failure = error
+
+    def _look(self):
+        began = time.time()
+        slurm, kubernetes = _ask_slurm(self.people), _ask_kubernetes()
+        samples = {key("slurm_up"): int(slurm is not None)}
+        if slurm:
+            self.counts.see(slurm["jobs"])
+            samples |= self._of_slurm(slurm)
+            samples[key("slurm_census_timestamp_seconds")] = int(began)
+        if slurm and kubernetes:
+            names = {node["name"] for node in slurm["nodes"]}
+            samples |= commands_numbers.of_pods(kubernetes["pods"], slurm["jobs"],
+                                                names)
+            samples |= commands_numbers.of_claims(kubernetes["resourceclaims"])
+        samples |= self.counts.samples()
+        if self.alter:
+            samples = self.alter(samples)
+        return Look(began, time.time(), slurm is not None, kubernetes is not None,
+                    samples)
+
+    def _of_slurm(self, said):
+        names = [partition["name"] for partition in said["partitions"]]
+        found = {}
+        for part in (
+                commands_numbers.of_nodes(said["nodes"], names),
+                commands_numbers.of_jobs(said["jobs"], names, self.people),
+                commands_numbers.of_reasons(said["pending"]),
+                commands_numbers.of_sdiag(said["sdiag"]),
+                commands_numbers.of_reservations(said["reservations"]),
+                commands_numbers.of_licenses(said["licenses"]),
+                commands_numbers.of_shares(said.get("shares", ""))):
+            found |= part
+        return found
+
+    def page(self):
+        """What was last said, in Prometheus' text format."""
+        if self.failure or not self.history:
+            return None
+        lines = []
+        for (name, labels), value in self.history[-1].samples.items():
+            words = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels)
+            lines.append(f"{name}{{{words}}} {value}\n")
+        return "".join(lines)
+
+
+def _escaped(text):
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+class _Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        text = self.server.source.page()
+        self.send_response(200 if text else 503)
+        self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+        self.end_headers()
+        self.wfile.write((text or "").encode())
+
+    def log_message(self, *_):
+        pass
