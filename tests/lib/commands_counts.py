@@ -19,7 +19,7 @@ class Times:
 
     def samples(self, name, labels):
         for bound in (*self.bounds, float("inf")):
-            le = "+Inf" if bound == float("inf") else f"{bound:.1f}"
+            le = "+Inf" if bound == float("inf") else str(bound)
             yield (key(f"{name}_bucket", **labels, le=le),
                    sum(value <= bound for value in self.values))
         yield key(f"{name}_count", **labels), len(self.values)

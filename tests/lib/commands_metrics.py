@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The agent's metrics from another source: scontrol, squeue, sdiag, sshare and the API
-server are asked each second; what they say is kept, and served to Prometheus on loopback in
-its text format. Nothing comes from the agent."""
+"""The agent's metrics from another source: scontrol, sdiag, sshare and the API server
+are asked each second. What they say is kept, and served to Prometheus on loopback in its
+text format. Nothing comes from the agent."""
 import collections
 import http.client
 import http.server
@@ -24,10 +24,13 @@ SLURM = {
     "sdiag": "sdiag --json",
     "nodes": "scontrol show nodes --json",
     "jobs": "scontrol show jobs --json",
-    "pending": "squeue --all -hr -t PENDING -o '%P|%r'",
+    "licenses": "scontrol show licenses --json",
+}
+# What changes seldom: asked for with each SELDOM-th look.
+SELDOM = 5
+SELDOM_SLURM = {
     "partitions": "scontrol show partitions --all --json",
     "reservations": "scontrol show reservations --json",
-    "licenses": "scontrol show licenses --json",
 }
 SHARES = ("sshare -ahP -o Account,User,Partition,RawShares,NormShares,RawUsage,"
           "EffectvUsage,FairShare")
@@ -42,9 +45,8 @@ LISTS = {"sdiag": "statistics"}
 Look = collections.namedtuple("Look", "began ended slurm kubernetes samples")
 
 
-def _ask_slurm(people):
+def _ask_slurm(commands):
     """One after the other, in one shell: the answers by name, or None."""
-    commands = dict(SLURM, **({"shares": SHARES} if people else {}))
     script = " && ".join(f"timeout {PATIENCE} {command} && printf '{CUT}'"
                          for command in commands.values())
     done = subprocess.run([str(bed.TOP / "contribs/sandbox/exec"), "sh", "-c", script],
@@ -85,6 +87,8 @@ class Source(threading.Thread):
         self.history = []  # looks, the oldest first
         self.counts = commands_counts.JobCounts()
         self.failure = None
+        self._kept = {}    # what was last said of what changes seldom
+        self._page = None
         self._over = threading.Event()
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Page)
         self._server.source = self
@@ -106,14 +110,16 @@ class Source(threading.Thread):
         try:
             while not self._over.is_set():
                 began = time.monotonic()
-                self.history.append(self._look())
+                look = self._look()
+                self._page = _text(look.samples)
+                self.history.append(look)
                 self._over.wait(max(0.05, began + self.each - time.monotonic()))
         except Exception as error:  # stop() and the page tell it
             self.failure = error
 
     def _look(self):
         began = time.time()
-        slurm, kubernetes = _ask_slurm(self.people), _ask_kubernetes()
+        slurm, kubernetes = self._ask(), _ask_kubernetes()
         samples = {key("slurm_up"): int(slurm is not None)}
         if slurm:
             self.counts.see(slurm["jobs"])
@@ -130,13 +136,22 @@ class Source(threading.Thread):
         return Look(began, time.time(), slurm is not None, kubernetes is not None,
                     samples)
 
+    def _ask(self):
+        """All answers of Slurm, or None."""
+        commands = dict(SLURM)
+        if len(self.history) % SELDOM == 0 or not self._kept:
+            commands |= SELDOM_SLURM | ({"shares": SHARES} if self.people else {})
+        said = _ask_slurm(commands)
+        if said:
+            self._kept |= {name: said[name] for name in said if name not in SLURM}
+        return said and self._kept | said
+
     def _of_slurm(self, said):
         names = [partition["name"] for partition in said["partitions"]]
         found = {}
         for part in (
                 commands_numbers.of_nodes(said["nodes"], names),
                 commands_numbers.of_jobs(said["jobs"], names, self.people),
-                commands_numbers.of_reasons(said["pending"]),
                 commands_numbers.of_sdiag(said["sdiag"]),
                 commands_numbers.of_reservations(said["reservations"]),
                 commands_numbers.of_licenses(said["licenses"]),
@@ -146,13 +161,15 @@ class Source(threading.Thread):
 
     def page(self):
         """What was last said, in Prometheus' text format."""
-        if self.failure or not self.history:
-            return None
-        lines = []
-        for (name, labels), value in self.history[-1].samples.items():
-            words = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels)
-            lines.append(f"{name}{{{words}}} {value}\n")
-        return "".join(lines)
+        return None if self.failure else self._page
+
+
+def _text(samples):
+    lines = []
+    for (name, labels), value in samples.items():
+        words = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels)
+        lines.append(f"{name}{{{words}}} {value}\n")
+    return "".join(lines)
 
 
 def _escaped(text):
@@ -165,7 +182,10 @@ class _Page(http.server.BaseHTTPRequestHandler):
         self.send_response(200 if text else 503)
         self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
         self.end_headers()
-        self.wfile.write((text or "").encode())
+        try:
+            self.wfile.write((text or "").encode())
+        except OSError:
+            pass  # Prometheus waits for a scrape only until the next
 
     def log_message(self, *_):
         pass

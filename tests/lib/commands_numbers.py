@@ -10,6 +10,7 @@ import re
 import gangs
 
 MEBI = 1 << 20
+JOB_LABEL = "scheduler.slinky.slurm.net/slurm-jobid"
 SCHEDULERS = ("slurm", "slurm-bridge-scheduler")  # in the sandbox's k8s.conf
 
 # How metrics and JSON call the states of nodes and of jobs.
@@ -218,6 +219,8 @@ def _add_job(found, job, prefix, labels, all_states=True):
 
     states, tasks, tres = set(job["job_state"]), tasks_of(job), job["tres_alloc_str"]
     add("jobs", tasks)
+    if all_states and "PENDING" in states:
+        add("jobs_pending_reason", tasks, reason=job["state_reason"])
     for name, word in JOB_STATES.items():
         if all_states or name in ("pending", "running"):
             add(f"jobs_{name}", tasks * (word in states))
@@ -231,19 +234,6 @@ def _add_job(found, job, prefix, labels, all_states=True):
     if has:
         for (gres, kind), count in gres_of_job(tres).items():
             add("jobs_gres_alloc", count, gres=gres, type=kind)
-
-
-def of_reasons(lines):
-    """Pending jobs by reason, of `squeue -hr -t PENDING -o "%P|%r"`: one line for
-    each task of an array."""
-    found = collections.Counter()
-    for line in lines.splitlines():
-        partitions, _, reason = line.partition("|")
-        found[key("slurm_jobs_pending_reason", reason=reason)] += 1
-        for partition in partitions.split(","):
-            found[key("slurm_partition_jobs_pending_reason", partition=partition,
-                      reason=reason)] += 1
-    return found
 
 
 MICROSECONDS = {  # of sdiag
@@ -323,28 +313,21 @@ def of_pods(pods, jobs, slurm_nodes):
         for uid in re.findall('"(?:uid|first)":"([^"]*)"', job["admin_comment"]):
             newest[uid] = _word_of(job)
     members, outside = collections.defaultdict(list), 0
-    for pod in filter(lives, pods):
-        meta = pod["metadata"]
-        bound = meta.get("labels", {}).get(gangs_label()) is not None
+    for pod in pods:
+        meta, gang = pod["metadata"], gangs.uid_of(pod)
         if pod["spec"].get("schedulerName") in SCHEDULERS:
-            members[gangs.uid_of(pod) or meta["uid"]].append(pod)
-        elif pod["spec"].get("nodeName") not in slurm_nodes or bound or \
-                _of_daemon_set(meta):
-            continue
-        else:
-            outside += 1
+            if gang or lives(pod):  # a gang is one as long as its Pods are there
+                members[gang or meta["uid"]].append(pod)
+        elif lives(pod) and pod["spec"].get("nodeName") in slurm_nodes:
+            outside += not _of_daemon_set(meta)
     return _of_gangs(members, newest, slurm_nodes, outside)
 
 
-def gangs_label():
-    return "scheduler.slinky.slurm.net/slurm-jobid"
-
-
 def _word_of(job):
-    """The one word that says most of a job's state."""
+    """Of several words that tell a job's state: the first, but for a job whose nodes
+    are being made ready."""
     states = job["job_state"]
-    return next((word for word in ("CONFIGURING", "COMPLETING") if word in states),
-                states[0])
+    return "CONFIGURING" if "CONFIGURING" in states else states[0]
 
 
 def _of_daemon_set(meta):
@@ -357,8 +340,8 @@ def _of_gangs(members, newest, slurm_nodes, outside):
     found = collections.Counter()
     for uid, pods in members.items():
         for pod in pods:  # bound by somebody else
-            outside += (pod["spec"].get("nodeName") in slurm_nodes and
-                        gangs_label() not in pod["metadata"].get("labels", {}))
+            outside += (lives(pod) and pod["spec"].get("nodeName") in slurm_nodes and
+                        JOB_LABEL not in pod["metadata"].get("labels", {}))
         states = [newest[u] for u in (uid, *(p["metadata"]["uid"] for p in pods))
                   if u in newest]
         state = states[0] if states else "NONE"
