@@ -76,8 +76,10 @@ class JobCounts:
         if end_before and not end:
             self.taken_back += 1
         if start and start != start_before and not self.first:
-            self.waits[queue].values.append(
-                max(0, start - number(job["eligible_time"])))
+            # slurmctld forgets since when a job was eligible that is held and released
+            # while it runs.
+            since = number(job["eligible_time"]) or number(job["submit_time"])
+            self.waits[queue].values.append(max(0, start - since))
         if end and end != end_before and not self.first:
             self.ended[key(ENDED, partition=partition, state=end_of(job))] += \
                 tasks_of(job)

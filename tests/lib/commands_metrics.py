@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The agent's metrics from another source: scontrol, sdiag, sshare and the API server
-are asked each second. What they say is kept, and served to Prometheus on loopback in its
-text format. Nothing comes from the agent."""
+are asked each second. What they say is kept, and served to Prometheus on loopback in
+its text format. Nothing comes from the agent."""
 import collections
 import http.client
 import http.server
@@ -165,8 +165,14 @@ class Source(threading.Thread):
 
 
 def _text(samples):
-    lines = []
-    for (name, labels), value in samples.items():
+    """With the types of histograms, whose bounds Prometheus then writes as it writes
+    those of the agent."""
+    lines, histogram = [], None
+    for (name, labels), value in sorted(samples.items()):
+        family = name.removesuffix("_bucket")
+        if family != name and family != histogram:
+            histogram = family
+            lines.append(f"# TYPE {family} histogram\n")
         words = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels)
         lines.append(f"{name}{{{words}}} {value}\n")
     return "".join(lines)

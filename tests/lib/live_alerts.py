@@ -16,8 +16,8 @@ def begin(seconds=5, scrape=prometheus.SCRAPE):
     if _running:
         return
     text, fors, offsets = prometheus.shortened(monitoring.RULES.read_text(), seconds)
-    print(f"# the loaded copy of rules.yaml has {seconds} s in its {fors} \"for:\", and "
-          f"{3 * seconds} s in its {offsets} offsets", flush=True)
+    print(f"# the loaded copy of rules.yaml has {seconds} s in its {fors} \"for:\", "
+          f"and {3 * seconds} s in its {offsets} offsets", flush=True)
     _running.append(prometheus.Prometheus(rules=text, scrape=scrape))
 
 
@@ -38,7 +38,8 @@ def firing(name, **labels):
 
 def all_firing():
     """Names."""
-    return sorted({one["labels"]["alertname"] for one in server().ask("alerts")["alerts"]
+    return sorted({one["labels"]["alertname"]
+                   for one in server().ask("alerts")["alerts"]
                    if one["state"] == "firing"})
 
 

@@ -7,10 +7,11 @@ scraped of the agent, at most SCRAPE seconds old, and the agent shows what it as
 most INTERVAL seconds before. So the agent's value at t is compared with those of the
 commands from t - SCRAPE - INTERVAL - SLACK until the first look that began after t has
 been scraped. These may be:
-- all the same: then the agent's must be equal, without any exception;
-- different: then it must be equal to one of them, or lie between two of them. Looks are
-  a second apart, or more on a busy machine, and miss what comes and goes in between:
-  one in MISSED_SHARE may lie outside."""
+- from looks among which nothing at all has changed: then the agent's must be equal,
+  without any exception;
+- from others: then it must be equal to one of them, or lie between two of them. Looks
+  are a second apart, or more on a busy machine, and miss what comes and goes in
+  between: one in MISSED_SHARE may lie outside."""
 import bisect
 import collections
 import math
@@ -23,9 +24,13 @@ INTERVAL = 5     # MetricsInterval in the sandbox
 SLACK = 3        # a scrape and a question take time, too
 BEFORE = SCRAPE + INTERVAL + SLACK
 LONGEST_LOOK = 30  # seconds: what takes longer is an outage
-MISSED_SHARE = 20
+MISSED_SHARE = 10
 SETTLE = 20      # seconds after an outage until the agent knows Pods and jobs again
 RATE = 120       # seconds: $__rate_interval
+# The first sample of the agent in the window may be SCRAPE seconds later than its
+# begin, and the last is of up to SCRAPE + INTERVAL seconds before its end: so long may
+# be the time in which what it counts has happened.
+RATES = (RATE - 2 * SCRAPE - INTERVAL, RATE, RATE + INTERVAL + SLACK)
 
 # rate() of one scrape each 5 s and of one each 2 s: what happens in the last SCRAPE +
 # INTERVAL seconds, and in those before its window, is in the one and not in the other,
@@ -47,10 +52,11 @@ KUBERNETES = re.compile(r"slurmk8sd_(gangs|gang_pods|pods_outside_queue|"
                         r"resource_claims)")
 SDIAG = re.compile(r"slurm_(sched|bf|rpc|rpcs|server|agent|agents|slurmdbd)_")
 # What slurmctld has for moments, which looks miss more often than they see it: it is
-# compared where it stands still.
+# compared, and shown, and may be missed each time.
 MOMENTARY = re.compile(r"slurm_(sched_(last_cycle|max_cycle|queue)|bf_(last|max)|"
                        r"server_threads|agents|agent_queue|slurmdbd_queue)")
 AGE = re.compile(r"slurm_census_timestamp")
+FREE = re.compile(r"slurm_node_memory_free|slurm_stats_since")
 # Decays with time, and sshare prints six digits.
 NEARLY = (re.compile(r"slurm_association_(usage|shares_norm|fairshare)"), 0.02)
 
@@ -118,6 +124,13 @@ class Result:
                 f"{len(self.wrong)} wrong")
 
 
+def _still(samples):
+    """What looks have in common among which nothing happens."""
+    return hash(frozenset((key, value) for key, value in samples.items()
+                          if not SDIAG.match(key[0]) and not AGE.match(key[0])
+                          and not FREE.match(key[0])))
+
+
 class Times:
     """When who answered, by what Prometheus and the looks say."""
 
@@ -131,15 +144,19 @@ class Times:
         self.up = known('up{job="slurm",instance="agent"}')
         asked = known('up{job="commands"}')
         self.unscraped = {at for at, up in asked.items() if not up}
+        self.detail_up = known('up{job="slurm-nodes",instance="agent"}')
         self.slurm_up = known('slurm_up{instance="agent"}')
         self.census = known('slurm_census_timestamp_seconds{instance="agent"}')
         self.away = [(look.began, look.ended) for look in looks if not look.slurm]
         self.no_api = [(look.began, look.ended) for look in looks
                        if not look.kubernetes]
-        self.down = [(at - SCRAPE, at + SCRAPE) for at, up in self.up.items() if not up]
+        self.down = [(at - SCRAPE, at + SCRAPE)
+                     for its in (self.up, self.detail_up)
+                     for at, up in its.items() if not up]
+        self.states = [_still(look.samples) for look in looks]
 
     @staticmethod
-    def _any(spans, first, last):
+    def touch(spans, first, last):
         return any(begin <= last and end >= first for begin, end in spans)
 
     def until(self, at):
@@ -154,27 +171,33 @@ class Times:
         return [float(then) for then in range(at - BEFORE, self.until(at) + 1)
                 if then not in self.unscraped]
 
+    def still(self, at):
+        """Whether nothing has changed in the looks around that instant."""
+        first = max(0, bisect.bisect(self.begins, at - BEFORE) - 2)
+        last = bisect.bisect(self.begins, self.until(at))
+        return len(set(self.states[first:last])) == 1
+
     def shows(self, at):
         """Whether the agent has numbers, of less than SCRAPE + INTERVAL ago."""
-        return (self.up.get(at) == 1 and self.slurm_up.get(at) == 1 and
-                at - self.census.get(at, 0) <= BEFORE)
+        return (self.up.get(at) == self.detail_up.get(at) == 1 and
+                self.slurm_up.get(at) == 1 and at - self.census.get(at, 0) <= BEFORE)
 
     def steady(self, at, kubernetes):
         """Whether all have answered around that instant."""
         first = at - BEFORE - (SETTLE if kubernetes else 0)
         spans = self.away + self.down + (self.no_api if kubernetes else [])
-        return self.shows(at) and not self._any(
+        return self.shows(at) and not self.touch(
             self.away, at - BEFORE, self.until(at)) and not (
-            kubernetes and self._any(spans, first, self.until(at)))
+            kubernetes and self.touch(spans, first, self.until(at)))
 
     def whole(self, at, slurm):
         """Whether both have samples at both ends of rate()'s window; slurm: whether
         slurmctld must have answered all the time, whose own counters begin anew."""
         first = at - RATE
         return first - BEFORE >= self.start and not (
-            self._any(self.down, first - SCRAPE, first + SCRAPE) or
-            self._any(self.down, at - SCRAPE, at) or
-            slurm and self._any(self.away, first - BEFORE - SETTLE, at))
+            self.touch(self.down, first - SCRAPE, first + SCRAPE) or
+            self.touch(self.down, at - SCRAPE, at) or
+            slurm and self.touch(self.away, first - BEFORE - SETTLE, at))
 
 
 def same(one, other, tolerance=1e-9):
@@ -206,20 +229,21 @@ class Comparison:
                       else f"({theirs}) + 1")
         agent = self.prometheus.query_range(of(expression, "agent"), self.start,
                                             self.end, SCRAPE)
-        commands = self.prometheus.query_range(theirs, self.start - BEFORE,
-                                               self.end + LONGEST_LOOK, 1)
+        commands = [self.prometheus.query_range(
+            theirs.replace(f"[{RATE}s]", f"[{seconds}s]"), self.start - BEFORE,
+            self.end + LONGEST_LOOK, 1) for seconds in (RATES if rate else (RATE,))]
         result = Result()
         judge = self._judge_rate if rate else self._judge
         for at in self.instants():
             if not self._comparable(expression, at, rate):
                 result.skipped += 1
                 continue
-            for labels in agent.keys() | commands.keys():
+            for labels in set().union(agent, *commands):
                 if rate and self._is_new(expression, labels, at):
                     result.skipped += 1
                     continue
-                values = commands.get(labels, {})
-                window = [values.get(then) for then in self.times.window(at)]
+                window = [values.get(labels, {}).get(then) for values in commands
+                          for then in self.times.window(at)]
                 judge(result, expression, labels, at,
                       agent.get(labels, {}).get(float(at)), window)
         return result
@@ -242,7 +266,7 @@ class Comparison:
         words = f"{_time(at)} {dict(labels)}: {value}, the commands {_short(window)}"
         if min(numbers) < (value or 0) < max(numbers):
             result.between += 1
-        elif min(numbers) < max(numbers):
+        elif not self.times.still(at) or SDIAG.search(expression):
             result.missed.append(words)
         else:
             result.wrong.append(words)
@@ -255,9 +279,9 @@ class Comparison:
         elif value is not None and numbers and \
                 min(numbers) * (1 - RATE_TOLERANCE) <= value <= \
                 max(numbers) * (1 + RATE_TOLERANCE):
-            result.equal += 1
+            result.between += 1
         else:
-            result.wrong.append(f"{_time(at)} {dict(labels)}: {value}, the commands "
+            result.missed.append(f"{_time(at)} {dict(labels)}: {value}, the commands "
                                 f"{_short(window)}")
 
     def _is_new(self, expression, labels, at):
@@ -291,7 +315,7 @@ class Comparison:
         say what it has heard before."""
         count, wrong = 0, []
         for at in range(self.start, self.end + 1):
-            if not self.times._any(self.times.away, at, at):
+            if not self.times.touch(self.times.away, at, at):
                 continue
             count += 1
             since = self._away_since(at)
@@ -356,25 +380,28 @@ class Counters:
             for labels in agent.keys() | commands.keys():
                 fits = self._constant(agent.get(labels, {}), commands.get(labels, {}),
                                       instants)
-                if fits and (number or 0 in fits):
+                least, most = fits
+                if least <= most and (number or least <= 0 <= most):
                     result.equal += len(instants)
-                    least = min(fits, key=abs)
-                    if least:
-                        left[number, labels] = least
+                    if not least <= 0 <= most:
+                        left[number, labels] = min(fits, key=abs)
                 else:
                     result.wrong.append(
                         f"{_time(instants[0])} to {_time(instants[-1])} "
-                        f"{dict(labels)}: differences that fit: {sorted(fits)}")
+                        f"{dict(labels)}: the agent has {least:+g} at least, and "
+                        f"{most:+g} at most")
         return result, left
 
     def _constant(self, agent, commands, instants):
-        """Differences that explain all instants."""
-        fits = None
+        """The least and the greatest difference that explain all instants: a counter
+        has had each number between two looks."""
+        least, most = -math.inf, math.inf
         for at in instants:
-            here = {agent.get(float(at), 0) - commands.get(then, 0)
-                    for then in self.comparison.times.window(at)}
-            fits = here if fits is None else fits & here
-        return fits
+            value = agent.get(float(at), 0)
+            seen = [commands.get(then, 0) for then in self.comparison.times.window(at)]
+            least = max(least, value - max(seen))
+            most = min(most, value - min(seen))
+        return least, most
 
 
 def compare_all(comparison, names, least):

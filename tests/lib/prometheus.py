@@ -49,8 +49,8 @@ def shortened(text, seconds):
 
 class Prometheus:
     """Runs until stop(). commands: the address of commands_metrics.Source, if it is to
-    be scraped, too, as the instance and job "commands". rules: the text of the rules, which are evaluated each second if it is given. scrape:
-    seconds."""
+    be scraped, too, as the instance and job "commands". rules: the text of the rules,
+    which are evaluated each second if it is given. scrape: seconds."""
 
     def __init__(self, commands=None, rules=None, scrape=SCRAPE):
         with socket.socket() as probe:
@@ -123,7 +123,7 @@ class Prometheus:
                 if one["labels"]["alertname"] == name and one["state"] == "firing"]
 
     def targets(self):
-        """Each that is scraped, by its path: up, down or unknown, and its last error."""
+        """Health and last error of each page of the agent, by its path."""
         return {one["discoveredLabels"]["__metrics_path__"]:
                 (one["health"], one["lastError"])
                 for one in self.ask("targets")["activeTargets"]
