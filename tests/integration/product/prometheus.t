@@ -13,7 +13,7 @@ import live_alerts
 import monitoring
 import panel_compare
 import prometheus
-from tap import case, check, equal, run, wait_for
+from tap import case, check, equal, never, run, wait_for
 
 SCRAPE = 1  # seconds
 # Of the dashboards, with what the case makes of them.
@@ -28,7 +28,8 @@ PANELS = {
 
 @case
 def as_commands():
-    """both pages are scraped, and three panels have the values of Slurm's commands"""
+    """both pages are scraped, and three panels have the values of Slurm's commands, and
+    not those of commands that say one more"""
     asked = {expression for _, _, expression, _ in monitoring.queries()}
     equal(PANELS.keys() - asked, set(), "expressions that no panel has")
     for name in ("a", "b"):
@@ -46,10 +47,21 @@ def as_commands():
         for expression, known in PANELS.items():
             wait_for(f"{expression} to be true",
                      lambda e=expression, k=known: _is_true(server, e, k))
+        source.alter = _one_more
+        for expression in PANELS:
+            wait_for(f"{expression} to be found wrong",
+                     lambda e=expression: not _is_true(server, e, {}))
+            never(f"{expression} is found true",
+                  lambda e=expression: _is_true(server, e, {}), 2)
     finally:
         server.stop()
         source.stop()
         bed.run("scancel", array)
+
+
+def _one_more(samples):
+    """What the commands have not said."""
+    return {key: value + 1 for key, value in samples.items()}
 
 
 def _is_true(server, expression, known):
