@@ -3,7 +3,7 @@
 doc/admin/metrics.md, "Counts of jobs"."""
 import collections
 
-from commands_numbers import ENDS, HAS_NODES, key, kind_of, number, tasks_of
+from commands_numbers import ENDS, key, kind_of, number, tasks_of
 
 WAIT_BOUNDS = (1, 10, 60, 300, 900, 1800, 3600, 14400, 43200, 86400, 259200, 604800)
 RUN_BOUNDS = (1, 10, 60, 300, 900, 3600, 14400, 43200, 86400, 172800, 604800, 2592000)
@@ -33,12 +33,12 @@ def end_of(job):
 
 def start_of(job):
     """When a job has started, in seconds; 0 if it has not. One that was cancelled
-    before has its start at its end, as has one that ran for less than a second."""
+    before has its start at its end, as has one that ran for less than a second: but that
+    had nodes."""
     states, start = set(job["job_state"]), number(job["start_time"])
     if "PENDING" in states or not start or (not end_of(job) and states & STARTING):
         return 0
-    ended = end_of(job) and start >= number(job["end_time"])
-    return 0 if ended and not states & HAS_NODES else start
+    return 0 if end_of(job) and not job["nodes"] else start
 
 
 def ran(job):
