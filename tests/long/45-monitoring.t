@@ -29,7 +29,7 @@ SEED = int(os.environ.get("SEED", "45"))
 # Seconds of load without outages: rates of slurmctld's own numbers need them.
 CALM = int(os.environ.get("CALM", "300"))
 PAUSE = 0.4  # seconds after each operation of chaos: looks are a second apart
-STILL = 45    # seconds in which nothing happens
+STILL = 60    # seconds in which nothing happens
 EXPIRY = "slurmk8sd_token_expiry_timestamp_seconds"
 HISTORY = "/var/lib/slurmk8s/job-history"
 RESERVATION = "panels"
@@ -141,6 +141,7 @@ def play(stage):
             'Reason=the "fan" fails, it says')
     time.sleep(CALM)
     load.stop()
+    bed.run("sbatch", "--hold", "-p", "native", "--wrap", "true", user="alice")
     time.sleep(STILL)
     return violations
 
