@@ -33,8 +33,8 @@ def end_of(job):
 
 def start_of(job):
     """When a job has started, in seconds; 0 if it has not. One that was cancelled
-    before has its start at its end, as has one that ran for less than a second: but that
-    had nodes."""
+    before has its start at its end, as has one that ran for less than a second: but
+    that had nodes."""
     states, start = set(job["job_state"]), number(job["start_time"])
     if "PENDING" in states or not start or (not end_of(job) and states & STARTING):
         return 0

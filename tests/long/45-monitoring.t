@@ -141,7 +141,8 @@ def play(stage):
             'Reason=the "fan" fails, it says')
     time.sleep(CALM)
     load.stop()
-    bed.run("sbatch", "--hold", "-p", "native", "--wrap", "true", user="alice")
+    bed.run("sbatch", "--hold", "-p", "native", "--wrap", "true", "-D",
+            "/tmp", user="alice")
     time.sleep(STILL)
     return violations
 
