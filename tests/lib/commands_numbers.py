@@ -208,7 +208,7 @@ def of_jobs(jobs, partitions, people=False):
             if word in states:
                 found[key("slurmk8s_jobs", kind=kind_of(job), state=name)] += tasks
         if people:
-            _add_job(found, job, "slurm_user_", {"user": job["user_name"]}, False)
+            _add_job(found, job, "slurm_user_", {"username": job["user_name"]}, False)
             _add_job(found, job, "slurm_account_", {"account": job["account"]}, False)
     return found
 

@@ -211,8 +211,8 @@ def people():
 
 def same_shares(detail):
     """Whether alice's association is as sshare prints it."""
-    lines = bed.run("sshare", "-nPA", "physics", "-u", "alice", "-o",
-                    "Account,User,RawShares,NormShares,RawUsage,EffectvUsage,FairShare")
+    lines = bed.run("sshare", "-nPA", "physics", "-u", "alice", "-o", "Account,User,"
+                    "RawShares,NormShares,RawUsage,EffectvUsage,FairShare")
     account, user, *want = next(line.strip().split("|") for line in lines.splitlines()
                                 if "|alice|" in line)
     have = [get(detail, f"slurm_association_{name}", account=account, user=user,
@@ -237,8 +237,8 @@ def users():
         return all(get(detail, name, **{label: who}) == count
                    for (name, label, who), count in people().items())
     wait_for("jobs of users and accounts to be those of squeue", same)
-    check(get(page("/metrics/detail"), "slurm_user_jobs_running", username="alice") >= 1,
-          "no job of alice")
+    check(get(page("/metrics/detail"), "slurm_user_jobs_running",
+              username="alice") >= 1, "no job of alice")
     # Usage moves on each few minutes, and is asked for each minute.
     wait_for("shares and usage to be those of sshare", lambda: same_shares(
         page("/metrics/detail")), 90)
@@ -262,7 +262,8 @@ def users():
     restart()
     bed.run("scancel", job)
     bed.inside("rm", "-f", TOKEN_FILE)
-    wait_for(f"job {job} to end", lambda: "CANCELLED" in bed.jobs()[int(job)]["job_state"])
+    wait_for(f"job {job} to end", lambda: "CANCELLED" in
+             bed.jobs()[int(job)]["job_state"])
     slurmctld.save()  # the next case kills it
     wait_for("the agent to serve", bed.serves, 60)
 
