@@ -40,11 +40,11 @@ def fuzz_sources():
     listed = {name[:-3] for name in said.split()
               if re.match(r"(agent|common)/.*\.cc$", name)}
     defined, needed, known = {}, {}, set()
-    listing = bed.inside("sh", "-c", f"cd {build} && nm -A agent/*/.libs/lib*.o "
-                         "common/*/.libs/lib*.o")
+    listing = bed.inside("sh", "-c", f"cd {build} && nm -A agent/*/.libs/*.o "
+                         "common/*/.libs/*.o")
     for folder, name, kind, symbol in re.findall(
-            r"^(\S+)/\.libs/lib[a-z]+_la-(\w+)\.o:[0-9a-f ]* (\w) (\S+)", listing,
-            re.M):
+            r"^(\S+)/\.libs/(?:\w+_)?lib[a-z]+_la-(\w+)\.o:[0-9a-f ]* (\w) (\S+)",
+            listing, re.M):
         source = f"{folder}/{name}"
         known.add(source)
         if kind == "U":
