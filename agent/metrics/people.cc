@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/metrics/people.h"
 
+#include "agent/metrics/families.h"
 #include "common/slurm/state_tests.h"
 
 #include <optional>
@@ -19,24 +20,18 @@ constexpr double least_usage = 1;
 
 void People::Sums::add(const CountedJob &job, const JobUse &its)
 {
-    jobs += job.tasks;
+    JobTotals::add(job, its);
     if (is_pending(job.state))
         pending += job.tasks;
     if (is_running(job.state))
         running += job.tasks;
-    cpus += job.cpus;
-    nodes += job.nodes;
-    use += its;
 }
 
 People::Sums &People::Sums::operator+=(const Sums &more)
 {
-    jobs += more.jobs;
+    JobTotals::operator+=(more);
     pending += more.pending;
     running += more.running;
-    cpus += more.cpus;
-    nodes += more.nodes;
-    use += more.use;
     return *this;
 }
 
@@ -69,32 +64,13 @@ void People::each_user(const std::function<void(std::uint32_t)> &visit) const
 void People::write_jobs(const std::string &whose, const std::string &label,
                         const ByName &all, MetricText &text)
 {
-    const std::string prefix = "slurm_" + whose + "_jobs";
-    const std::string by = ", by " + whose + ".";
-    auto gauge = [&](const char *name, const char *help, auto value) {
-        text.gauge(prefix + name, help + by);
-        for (const auto &[who, sums] : all)
-            text.add(static_cast<std::uint64_t>(value(sums)), {{label, who}});
-    };
-    gauge("", "Jobs that slurmctld knows",
-          [](const Sums &s) { return s.jobs; });
-    gauge("_pending", "Jobs in the state pending",
-          [](const Sums &s) { return s.pending; });
-    gauge("_running", "Jobs in the state running",
-          [](const Sums &s) { return s.running; });
-    gauge("_cpus_alloc", "CPUs that jobs have",
-          [](const Sums &s) { return s.cpus; });
-    gauge("_nodes_alloc", "Nodes that jobs have; one counts for each job on it",
-          [](const Sums &s) { return s.nodes; });
-    gauge("_memory_alloc_bytes", "Memory that jobs have",
-          [](const Sums &s) { return s.use.memory.value; });
-    text.gauge(prefix + "_gres_alloc",
-               "GRES in AccountingStorageTRES that jobs have, by type" + by);
-    for (const auto &[who, sums] : all)
-        for (const auto &[kind, count] : sums.use.gres)
-            text.add(
-                count,
-                {{label, who}, {"gres", kind.first}, {"type", kind.second}});
+    Families<Sums> to(text, "slurm_" + whose + "_", ", by " + whose + ".",
+                      label, all);
+    to.totals();
+    to.gauge("jobs_pending", "Jobs in the state pending",
+             [](const Sums &s) { return s.pending; });
+    to.gauge("jobs_running", "Jobs in the state running",
+             [](const Sums &s) { return s.running; });
 }
 
 void People::write_associations(const UserNames &names, MetricText &text) const

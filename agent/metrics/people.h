@@ -31,13 +31,9 @@ class People {
     void write(const UserNames &names, MetricText &text) const;
 
   private:
-    struct Sums {
-        std::uint64_t jobs = 0;
+    struct Sums : JobTotals {
         std::uint64_t pending = 0;
         std::uint64_t running = 0;
-        std::uint64_t cpus = 0;  // that jobs have
-        std::uint64_t nodes = 0; // one that jobs share counts for each
-        JobUse use;
 
         void add(const CountedJob &job, const JobUse &its);
         Sums &operator+=(const Sums &more);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/metrics/slurm_numbers.h"
 
+#include "agent/metrics/families.h"
 #include "common/base/text.h"
 #include "common/slurm/state_tests.h"
 
 #include <cstdint>
 #include <format>
-#include <initializer_list>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -17,77 +17,6 @@ namespace {
 
 constexpr std::array<const char *, job_kinds> kind_names{"native", "pod",
                                                          "batch", "shadow"};
-
-using Sample = std::pair<std::string_view, std::string_view>;
-
-std::uint64_t number(std::uint64_t count)
-{
-    return count;
-}
-
-std::uint64_t number(Bytes memory)
-{
-    return static_cast<std::uint64_t>(memory.value);
-}
-
-// One family, with a sample for the cluster, whose name is empty, or one for
-// each partition.
-template <class Sums> class Families {
-  public:
-    using All = std::map<std::string, Sums, std::less<>>;
-
-    // prefix: "slurm_" or "slurm_partition_".
-    Families(MetricText &text, std::string prefix, std::string whose,
-             const All &all)
-        : text_(text), prefix_(std::move(prefix)), whose_(std::move(whose)),
-          all_(all)
-    {
-    }
-
-    // value: a function of Sums.
-    template <class Value>
-    void gauge(const std::string &name, const std::string &help, Value value)
-    {
-        text_.gauge(prefix_ + name, help + whose_);
-        for (const auto &[partition, sums] : all_)
-            text_.add(number(value(sums)), labels(partition, {}));
-    }
-
-    template <class Value>
-    void gres(const std::string &name, const std::string &help, Value value)
-    {
-        text_.gauge(prefix_ + name, help + whose_);
-        for (const auto &[partition, sums] : all_)
-            for (const auto &[kind, count] : value(sums))
-                text_.add(count, labels(partition, {{"gres", kind.first},
-                                                    {"type", kind.second}}));
-    }
-
-    void reasons(const std::string &name, const std::string &help)
-    {
-        text_.gauge(prefix_ + name, help + whose_);
-        for (const auto &[partition, sums] : all_)
-            for (const auto &[reason, count] : sums.pending)
-                text_.add(count, labels(partition, {{"reason", reason}}));
-    }
-
-  private:
-    MetricText::Labels labels(const std::string &partition,
-                              std::initializer_list<Sample> more)
-    {
-        labels_.clear();
-        if (!partition.empty())
-            labels_.push_back({"partition", partition});
-        labels_.insert(labels_.end(), more);
-        return labels_;
-    }
-
-    MetricText &text_;
-    std::string prefix_;
-    std::string whose_;
-    const All &all_;
-    std::vector<MetricText::Label> labels_;
-};
 
 void write_nodes_of(Families<NodeSums> to)
 {
@@ -116,8 +45,7 @@ void write_nodes_of(Families<NodeSums> to)
 
 void write_jobs_of(Families<JobSums> to)
 {
-    to.gauge("jobs", "Jobs that slurmctld knows",
-             [](const JobSums &j) { return j.jobs; });
+    to.totals();
     auto tests = job_state_tests();
     for (std::size_t i = 0; i < tests.size(); i++)
         to.gauge(std::format("jobs_{}", tests[i].name),
@@ -126,16 +54,6 @@ void write_jobs_of(Families<JobSums> to)
     to.gauge("jobs_hold", "Pending jobs that are held",
              [](const JobSums &j) { return j.held; });
     to.reasons("jobs_pending_reason", "Pending jobs by the reason for it");
-    to.gauge("jobs_cpus_alloc", "CPUs that jobs have",
-             [](const JobSums &j) { return j.cpus; });
-    to.gauge("jobs_nodes_alloc",
-             "Nodes that jobs have; one counts for each job on it",
-             [](const JobSums &j) { return j.nodes; });
-    to.gauge("jobs_memory_alloc_bytes", "Memory that jobs have",
-             [](const JobSums &j) { return j.use.memory; });
-    to.gres("jobs_gres_alloc",
-            "GRES in AccountingStorageTRES that jobs have, by type",
-            [](const JobSums &j) -> auto & { return j.use.gres; });
 }
 
 } // namespace
@@ -193,12 +111,12 @@ void SlurmNumbers::write(MetricText &text) const
     const std::map<std::string, NodeSums, std::less<>> all_nodes{
         {"", all_nodes_}};
     const std::map<std::string, JobSums, std::less<>> all_jobs{{"", all_jobs_}};
-    write_nodes_of({text, "slurm_", ".", all_nodes});
-    write_jobs_of({text, "slurm_", ".", all_jobs});
-    write_nodes_of(
-        {text, "slurm_partition_", ", by partition.", partition_nodes_});
-    write_jobs_of(
-        {text, "slurm_partition_", ", by partition.", partition_jobs_});
+    write_nodes_of({text, "slurm_", ".", "", all_nodes});
+    write_jobs_of({text, "slurm_", ".", "", all_jobs});
+    write_nodes_of({text, "slurm_partition_", ", by partition.", "partition",
+                    partition_nodes_});
+    write_jobs_of({text, "slurm_partition_", ", by partition.", "partition",
+                   partition_jobs_});
     text.gauge("slurmk8s_jobs",
                "Jobs by kind (native: without Pods; pod: stands for Pods; "
                "batch: runs as Pods; shadow: holds what Pods of other "

@@ -98,15 +98,29 @@ JobUse &JobUse::operator+=(const JobUse &more)
     return *this;
 }
 
+void JobTotals::add(const CountedJob &job, const JobUse &its)
+{
+    jobs += job.tasks;
+    cpus += job.cpus;
+    nodes += job.nodes;
+    use += its;
+}
+
+JobTotals &JobTotals::operator+=(const JobTotals &more)
+{
+    jobs += more.jobs;
+    cpus += more.cpus;
+    nodes += more.nodes;
+    use += more.use;
+    return *this;
+}
+
 JobSums::JobSums() : states(job_state_tests().size()) {}
 
 void JobSums::add(const CountedJob &job, const JobUse &its)
 {
-    jobs += job.tasks;
+    JobTotals::add(job, its);
     count_states(states, job_state_tests(), job.state, job.tasks);
-    cpus += job.cpus;
-    nodes += job.nodes;
-    use += its;
     if (!is_pending(job.state))
         return;
     pending[std::string(job.reason)] += job.tasks;

@@ -55,17 +55,24 @@ struct JobUse {
 };
 JobUse use_of(const CountedJob &job);
 
-struct JobSums {
+// Jobs, and what they have.
+struct JobTotals {
     std::uint64_t jobs = 0;
+    std::uint64_t cpus = 0;
+    std::uint64_t nodes = 0; // one that jobs share counts for each
+    JobUse use;
+
+    // its: use_of() that job.
+    void add(const CountedJob &job, const JobUse &its);
+    JobTotals &operator+=(const JobTotals &more);
+};
+
+struct JobSums : JobTotals {
     std::uint64_t held = 0;
     std::vector<std::uint64_t> states; // in the order of job_state_tests()
-    std::uint64_t cpus = 0;            // that jobs have
-    std::uint64_t nodes = 0;           // one that jobs share counts for each
-    JobUse use;
     std::map<std::string, std::uint64_t> pending; // by reason
 
     JobSums();
-    // its: use_of() that job.
     void add(const CountedJob &job, const JobUse &its);
 };
 

@@ -108,7 +108,8 @@ def _states():
 def in_sources(top=TOP):
     """The name of each series that the sources write."""
     text = "".join(path.read_text() for folder in ("agent", "operator", "common")
-                   for path in (top / folder).rglob("*.cc"))
+                   for path in (top / folder).rglob("*.*")
+                   if path.suffix in (".cc", ".h"))
     prefixes = re.findall(r'"(slurm_(?:\w+_)?)"', text)  # of families for each of …
     found = set()
     for kind, name in re.findall(
