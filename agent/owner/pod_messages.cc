@@ -87,8 +87,10 @@ void Owner::on(Changed<Pod> &pod)
 // A binding counts once its Pod is seen with a node, whoever has made it.
 void Owner::count_binding(const Pod &pod)
 {
+    if (!pod.bound()) // needs no search in a large gang
+        return;
     PodPtr before = to_.gangs.find(pod);
-    if (before && !before->bound() && pod.bound())
+    if (before && !before->bound())
         to_.context.health.time_binding(to_.context.wall -
                                         creation_of(*before));
 }
