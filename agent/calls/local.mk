@@ -2,10 +2,10 @@
 agent_calls_sources = \
 	agent/calls/access.cc agent/calls/access.h \
 	agent/calls/call_counts.cc agent/calls/call_counts.h \
+	agent/calls/counted_census.h \
 	agent/calls/endpoint.cc agent/calls/endpoint.h \
 	agent/calls/fault_points.h \
 	agent/calls/gated_http.cc agent/calls/gated_http.h \
-	agent/calls/counted_census.h \
 	agent/calls/guarded_lease.h \
 	agent/calls/guarded_queue.h \
 	agent/calls/guarded_slurm.h \

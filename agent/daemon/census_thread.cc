@@ -84,9 +84,8 @@ void CensusThread::count()
     auto taken = take();
     metrics_.set(taken ? *taken : nullptr);
     std::string error = taken ? std::string() : taken.error().message;
-    if (error != reported_ && !error.empty())
+    if (reported_.is_news(error))
         log_warning("metrics have no numbers of Slurm", {{"err", error}});
-    reported_ = std::move(error);
     auto now = std::chrono::steady_clock::now();
     if (now - saved_at_ >= pace().save) {
         save();
@@ -182,9 +181,8 @@ void CensusThread::count_associations()
     auto associations = slurm_.count_associations();
     std::string error =
         associations ? std::string() : associations.error().message;
-    if (error != associations_reported_ && !error.empty())
+    if (associations_reported_.is_news(error))
         log_warning("metrics have no shares of users", {{"err", error}});
-    associations_reported_ = std::move(error);
     if (associations)
         associations_due_ = now + associations_life;
     last_.people->set_associations(associations
@@ -269,10 +267,9 @@ void CensusThread::save()
         return;
     auto written = replace_file(file_, text, {.mode = 0600});
     std::string error = written ? std::string() : written.error().message;
-    if (error != save_reported_ && !error.empty())
+    if (save_reported_.is_news(error))
         log_warning("the counts of jobs are not kept",
                     {{"path", file_}, {"err", error}});
-    save_reported_ = std::move(error);
     if (written)
         saved_ = std::move(text);
 }

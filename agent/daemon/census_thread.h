@@ -7,6 +7,7 @@
 
 #include "agent/metrics/census_pace.h"
 #include "agent/metrics/slurm_metrics.h"
+#include "common/base/reported.h"
 #include "common/base/result.h"
 #include "common/slurm/census.h"
 
@@ -59,9 +60,9 @@ class CensusThread {
     std::string saved_;  // the contents of the file, once this has written them
     std::chrono::steady_clock::time_point saved_at_{};
     // What the log has said: errors, and that the interval is too long.
-    std::string reported_;
-    std::string associations_reported_;
-    std::string save_reported_;
+    Reported reported_;
+    Reported associations_reported_;
+    Reported save_reported_;
     bool warned_ = false;
     std::jthread thread_; // last: it uses the above
 };

@@ -34,8 +34,7 @@ Result<std::string> token_in(const std::string &path)
     auto text = read_rest(fd.get(), longest);
     if (!text)
         return std::unexpected(text.error());
-    std::string token = std::move(*text);
-    token.erase(token.find_last_not_of(" \t\r\n") + 1);
+    std::string token = without_end_blanks(std::move(*text));
     if (token.size() < shortest)
         return fail(Code::rejected, "its token has less than 16 characters");
     return token;
@@ -61,11 +60,10 @@ Result<MetricsReader> MetricsAccess::reader(const std::string &authorization)
     std::string problem = token ? std::string() : token.error().message;
     {
         std::lock_guard lock(mutex_);
-        if (problem != reported_ && !problem.empty())
+        if (reported_.is_news(problem))
             log_warning("nobody can read the metrics with a token: that of "
                         "MetricsTokenFile cannot be used",
                         {{"path", file_}, {"err", problem}});
-        reported_ = problem;
     }
     if (!token ||
         !same(std::string_view(authorization).substr(scheme.size()), *token))

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "agent/metrics/slurm_metrics.h"
+#include "common/base/reported.h"
 #include "common/base/result.h"
 
 #include <mutex>
@@ -25,7 +26,7 @@ class MetricsAccess {
   private:
     const std::string file_;
     std::mutex mutex_;
-    std::string reported_; // what the log has said
+    Reported reported_; // in the log
 };
 
 } // namespace bridge

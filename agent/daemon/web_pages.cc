@@ -11,6 +11,7 @@
 #include <future>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace bridge {
 
@@ -49,11 +50,11 @@ void write_token(const std::string &file, MetricText &text)
     auto token = read_file(file, longest_token);
     if (!token)
         return;
-    token->erase(token->find_last_not_of(" \t\r\n") + 1);
-    if (auto expires = token_claims(*token).expires)
+    auto claims = token_claims(without_end_blanks(std::move(*token)));
+    if (claims.expires)
         text.gauge("slurmk8sd_token_expiry_timestamp_seconds",
                    "When the token for the API server expires.",
-                   expires->time_since_epoch().count());
+                   claims.expires->time_since_epoch().count());
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/top/top_asker.h"
 
+#include "common/base/backoff.h"
+
 #include <exception>
 #include <sys/eventfd.h>
 #include <utility>
@@ -37,10 +39,12 @@ void TopAsker::run(const std::stop_token &stop)
 {
     while (!stop.stop_requested()) {
         TopView view = read_safely(reader_);
-        std::unique_lock lock(mutex_);
-        view_ = std::move(view);
+        {
+            std::lock_guard lock(mutex_);
+            view_ = std::move(view);
+        }
         eventfd_write(news_.get(), 1);
-        stopped_.wait_for(lock, stop, pause_, [] { return false; });
+        wait_for(pause_, stop);
     }
 }
 

@@ -6,7 +6,6 @@
 #include "common/base/owned_fd.h"
 
 #include <chrono>
-#include <condition_variable>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -33,7 +32,6 @@ class TopAsker {
     std::chrono::seconds pause_;
     OwnedFd news_; // an eventfd
     std::mutex mutex_;
-    std::condition_variable_any stopped_;
     std::optional<TopView> view_;
     std::jthread thread_; // the last: it uses the others
 };

@@ -24,6 +24,7 @@ common_base_sources = \
 	common/base/quantity.cc common/base/quantity.h \
 	common/base/read_file.cc common/base/read_file.h \
 	common/base/replace_file.cc common/base/replace_file.h \
+	common/base/reported.h \
 	common/base/result.cc common/base/result.h \
 	common/base/stable_hash.h \
 	common/base/sweep_mark.h \

@@ -37,4 +37,10 @@ Result<std::string> read_rest(int fd, std::size_t longest)
     }
 }
 
+std::string without_end_blanks(std::string text)
+{
+    text.erase(text.find_last_not_of(" \t\r\n") + 1);
+    return text;
+}
+
 } // namespace bridge

@@ -20,4 +20,7 @@ Result<std::string> read_file(const std::string &path, std::size_t longest);
 // The same for an open file, from its present position to its end.
 Result<std::string> read_rest(int fd, std::size_t longest);
 
+// Returns the text without the blanks and line ends that stand at its end.
+std::string without_end_blanks(std::string text);
+
 } // namespace bridge

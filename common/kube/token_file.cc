@@ -40,11 +40,11 @@ Result<std::string> read_trimmed(const std::string &path)
     auto text = read_file(path, max_size);
     if (!text)
         return fail(Code::denied, cannot_read(path, text.error().message));
-    text->erase(text->find_last_not_of(" \t\r\n") + 1);
-    if (text->empty())
+    std::string token = without_end_blanks(std::move(*text));
+    if (token.empty())
         return fail(Code::denied,
                     "there is no token in " + path + ": the file is empty");
-    return text;
+    return token;
 }
 
 } // namespace

@@ -3,9 +3,9 @@ common_slurm_sources = \
 	common/slurm/accounting.cc \
 	common/slurm/adoption_tier.cc common/slurm/adoption_tier.h \
 	common/slurm/api.h \
+	common/slurm/associations.cc \
 	common/slurm/batch.cc \
 	common/slurm/batch_job.h \
-	common/slurm/associations.cc \
 	common/slurm/census.cc common/slurm/census.h \
 	common/slurm/census_record.cc common/slurm/census_record.h \
 	common/slurm/cores.cc common/slurm/cores.h \
