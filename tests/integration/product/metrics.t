@@ -218,9 +218,11 @@ def same_shares(detail):
     have = [get(detail, f"slurm_association_{name}", account=account, user=user,
                 partition="") for name in ("shares", "shares_norm", "usage_raw",
                                            "usage_effective", "fairshare")]
-    return all(mine is not None and abs(mine - float(their)) <= 0.51 * (
-        1 if index in (0, 2) else 1e-6) for index, (mine, their)
-        in enumerate(zip(have, want)))
+    if None in have:
+        return False
+    # sshare cuts raw usage to whole seconds, and prints parts with six digits.
+    return int(have.pop(2)) == int(want.pop(2)) and all(
+        abs(mine - float(their)) <= 0.51e-6 for mine, their in zip(have, want))
 
 
 @case
