@@ -27,9 +27,8 @@ class CountedCensus : public SlurmCensus {
         return counts_.slurm("count_partitions",
                              [&] { return slurm_.count_partitions(); });
     }
-    Result<std::optional<std::int64_t>>
-    count_jobs(std::int64_t as_of,
-               const std::function<void(const CountedJob &)> &visit) override
+    Result<>
+    count_jobs(const std::function<void(const CountedJob &)> &visit) override
     {
         using Clock = std::chrono::steady_clock;
         std::chrono::nanoseconds ours{};
@@ -39,8 +38,7 @@ class CountedCensus : public SlurmCensus {
             ours += Clock::now() - begin;
         };
         return counts_.slurm(
-            "count_jobs", [&] { return slurm_.count_jobs(as_of, timed); },
-            ours);
+            "count_jobs", [&] { return slurm_.count_jobs(timed); }, ours);
     }
     Result<SchedulerCensus> ask_scheduler() override
     {

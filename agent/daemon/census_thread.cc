@@ -57,9 +57,9 @@ std::uint64_t number(std::chrono::seconds time)
 } // namespace
 
 CensusThread::CensusThread(SlurmCensus &slurm, SlurmMetrics &metrics,
-                           std::chrono::seconds interval, bool users,
+                           std::chrono::seconds wanted, bool users,
                            std::string file)
-    : slurm_(slurm), metrics_(metrics), interval_(interval), users_(users),
+    : slurm_(slurm), metrics_(metrics), wanted_(wanted), users_(users),
       file_(std::move(file)),
       thread_([this](const std::stop_token &stop) { run(stop); })
 {
@@ -74,23 +74,18 @@ void CensusThread::run(const std::stop_token &stop)
     });
     while (!stop.stop_requested()) {
         guarded([this] { count(); });
-        wait_for(pace().count, stop);
+        wait_for(interval(), stop);
     }
-    guarded([this] { save(); });
 }
 
 void CensusThread::count()
 {
     auto taken = take();
+    save(); // before anybody sees it: a counter must never go back
     metrics_.set(taken ? *taken : nullptr);
     std::string error = taken ? std::string() : taken.error().message;
     if (reported_.is_news(error))
         log_warning("metrics have no numbers of Slurm", {{"err", error}});
-    auto now = std::chrono::steady_clock::now();
-    if (now - saved_at_ >= pace().save) {
-        save();
-        saved_at_ = now;
-    }
 }
 
 Result<std::shared_ptr<const SlurmSnapshot>> CensusThread::take()
@@ -140,19 +135,16 @@ Result<> CensusThread::count_jobs()
 {
     metrics_.change([](JobHistory &history) { history.begin_list(); });
     bool first = true;
-    auto listed = slurm_.count_jobs(jobs_as_of_, [&](const CountedJob &job) {
+    auto listed = slurm_.count_jobs([&](const CountedJob &job) {
         if (std::exchange(first, false))
             begin_jobs();
         count_job(job);
     });
     if (!listed)
         return std::unexpected(listed.error());
-    if (!*listed)
-        return {}; // no job has changed
     if (first)
         begin_jobs();
     metrics_.change([](JobHistory &history) { history.end_list(); });
-    jobs_as_of_ = **listed;
     return {};
 }
 
@@ -214,15 +206,16 @@ void CensusThread::name_users()
 }
 
 // Without an answer of slurmctld, as it was last.
-CensusPace CensusThread::pace()
+std::chrono::seconds CensusThread::interval()
 {
-    CensusPace found = census_pace(interval_, last_.conf.min_job_age);
-    if (found.count < interval_ && !std::exchange(warned_, true))
+    std::chrono::seconds found =
+        census_interval(wanted_, last_.conf.min_job_age);
+    if (found < wanted_ && !std::exchange(warned_, true))
         log_warning("MetricsInterval is longer than half of MinJobAge: Slurm "
                     "is counted more often, so that no job is missed",
-                    {{"MetricsInterval", number(interval_)},
+                    {{"MetricsInterval", number(wanted_)},
                      {"MinJobAge", number(last_.conf.min_job_age)},
-                     {"seconds", number(found.count)}});
+                     {"seconds", number(found)}});
     return found;
 }
 

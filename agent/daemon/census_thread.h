@@ -28,7 +28,7 @@ class CensusThread {
     // If its directory does not exist they begin anew each time. slurm and
     // metrics must outlive this. Failures are logged.
     CensusThread(SlurmCensus &slurm, SlurmMetrics &metrics,
-                 std::chrono::seconds interval, bool users, std::string file);
+                 std::chrono::seconds wanted, bool users, std::string file);
 
   private:
     void run(const std::stop_token &stop);
@@ -40,25 +40,23 @@ class CensusThread {
     void count_job(const CountedJob &job);
     void count_associations();
     void name_users();
-    CensusPace pace();
+    std::chrono::seconds interval();
     void load();
     void save();
 
     SlurmCensus &slurm_;
     SlurmMetrics &metrics_;
-    const std::chrono::seconds interval_;
+    const std::chrono::seconds wanted_; // MetricsInterval
     const bool users_;
     const std::string file_;
     // As slurmctld has said it before.
     std::int64_t nodes_as_of_ = 0;
-    std::int64_t jobs_as_of_ = 0;
     SlurmSnapshot last_;
     std::set<std::uint32_t> draining_users_; // who have given reasons
     std::map<std::uint32_t, std::chrono::steady_clock::time_point> named_;
     std::chrono::steady_clock::time_point associations_due_{};
     bool keeps_ = false; // writes the file
     std::string saved_;  // the contents of the file, once this has written them
-    std::chrono::steady_clock::time_point saved_at_{};
     // What the log has said: errors, and that the interval is too long.
     Reported reported_;
     Reported associations_reported_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How often Slurm is counted, and the counts of jobs are saved. slurmctld
-// forgets an ended job after MinJobAge: what is done twice in that time misses
-// none, also if one time comes late or the agent dies before it has saved.
+// How often Slurm is counted. slurmctld forgets an ended job after MinJobAge:
+// what is done twice in that time misses none, also if one time comes late.
 // Pure.
 #pragma once
 
@@ -9,14 +8,9 @@
 
 namespace bridge {
 
-struct CensusPace {
-    std::chrono::seconds count{};
-    std::chrono::seconds save{};
-};
-
-// wanted: MetricsInterval. min_job_age: of slurm.conf; 0: no limit. Both times
-// are at least a second, unless less is wanted.
-CensusPace census_pace(std::chrono::seconds wanted,
-                       std::chrono::seconds min_job_age);
+// wanted: MetricsInterval. min_job_age: of slurm.conf; 0: no limit. At least a
+// second, unless less is wanted.
+std::chrono::seconds census_interval(std::chrono::seconds wanted,
+                                     std::chrono::seconds min_job_age);
 
 } // namespace bridge

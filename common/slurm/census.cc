@@ -71,19 +71,15 @@ Result<std::vector<CountedPartition>> SlurmCensusApi::count_partitions()
     return partitions;
 }
 
-Result<std::optional<std::int64_t>>
-SlurmCensusApi::count_jobs(std::int64_t as_of,
-                           const std::function<void(const CountedJob &)> &visit)
+Result<>
+SlurmCensusApi::count_jobs(const std::function<void(const CountedJob &)> &visit)
 {
-    auto records = load_records_since(as_of, "count jobs");
+    auto records = load_all_records("count jobs");
     if (!records)
         return std::unexpected(records.error());
-    if (!*records)
-        return std::nullopt;
-    const JobInfo &info = **records;
-    for (const slurm_job_info_t &job : jobs_in(*info))
+    for (const slurm_job_info_t &job : jobs_in(**records))
         visit(counted_job_of(job));
-    return info->last_update;
+    return {};
 }
 
 Result<SchedulerCensus> SlurmCensusApi::ask_scheduler()

@@ -157,12 +157,10 @@ class SlurmCensus {
     count_nodes(std::int64_t as_of) = 0;
     virtual Result<std::vector<CountedPartition>> count_partitions() = 0;
 
-    // Shows each job of every user to visit, if any has changed since as_of.
-    // Returns the moment of the list, by slurmctld's clock, or nothing if none
-    // has changed. visit is called on this thread.
-    virtual Result<std::optional<std::int64_t>>
-    count_jobs(std::int64_t as_of,
-               const std::function<void(const CountedJob &)> &visit) = 0;
+    // Shows each job of every user to visit, on this thread. Also if slurmctld
+    // says that none has changed: it does not count a reason as a change.
+    virtual Result<>
+    count_jobs(const std::function<void(const CountedJob &)> &visit) = 0;
 
     virtual Result<SchedulerCensus> ask_scheduler() = 0;
     virtual Result<CensusConf> ask_conf() = 0;
@@ -177,9 +175,8 @@ class SlurmCensusApi : public SlurmCensus {
   public:
     Result<std::optional<NodeCensus>> count_nodes(std::int64_t as_of) override;
     Result<std::vector<CountedPartition>> count_partitions() override;
-    Result<std::optional<std::int64_t>>
-    count_jobs(std::int64_t as_of,
-               const std::function<void(const CountedJob &)> &visit) override;
+    Result<>
+    count_jobs(const std::function<void(const CountedJob &)> &visit) override;
     Result<SchedulerCensus> ask_scheduler() override;
     Result<CensusConf> ask_conf() override;
     Result<std::vector<CountedReservation>> count_reservations() override;
