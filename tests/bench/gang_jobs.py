@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Gangs: one of 512 Pods on 128 nodes, and 100 of 32 Pods one after another in the same room."""
+"""Gangs: one of 512 Pods on 128 nodes, and 100 of 32 Pods one after another in the same room, then as many
+lone Pods there."""
 from figures import names, percentile
 from ours import more_nodes, node
 
@@ -13,6 +14,19 @@ def gang(bench, name, scheduler, size, run=None):
     labels, said = {"slurmk8s/gang": name}, {"slurmk8s/gang-size": str(size)}
     return [bench.client.pod(pod, scheduler, run=run, partition=PARTITION, labels=labels, annotations=said)
             for pod in names(name, scheduler, 0, size)]
+
+
+def turnover(bench, groups):
+    """Pods that come all at once, run a moment and give their place to the next: Pods a second from the first POST until the last has
+    finished."""
+    watch, pods = bench.client.watch, [pod for one in groups for pod in one]
+    watch.expect("finished", pods)
+    bench.client.create_all(pods)
+    watch.wait(600)
+    rate = len(pods) / (max(pod.finished for pod in pods) - min(pod.posted for pod in pods))
+    bench.client.delete_all(300)
+    bench.sandbox.wait_no_jobs(120)
+    return rate
 
 
 def gangs(bench, scheduler, run):
@@ -30,13 +44,11 @@ def gangs(bench, scheduler, run):
         sandbox.wait_no_jobs(120)
 
         many = [gang(bench, f"many{run}x{i}", scheduler, MANY_PODS, MANY_RUN) for i in range(MANY_GANGS)]
-        pods = [pod for one in many for pod in one]
-        watch.expect("finished", pods)
-        client.create_all(pods)
-        watch.wait(600)
-        seconds = max(pod.finished for pod in pods) - min(pod.posted for pod in pods)
-        sample["many rate"] = MANY_GANGS / seconds
+        sample["many rate"] = turnover(bench, many)
+        sample["many gangs rate"] = sample["many rate"] / MANY_PODS
         sample["many apart p99"] = percentile([1000 * (max(p.bound for p in one) - min(p.bound for p in one)) for one in many], 99)
-        client.delete_all(300)
-        sandbox.wait_no_jobs(120)
+        lone = [[client.pod(pod, scheduler, run=MANY_RUN, partition=PARTITION)]
+                for pod in names(f"lone{run}", scheduler, 0, MANY_GANGS * MANY_PODS)]
+        sample["lone rate"] = turnover(bench, lone)
+        sample["many to lone"] = sample["many rate"] / sample["lone rate"]
         return sample
