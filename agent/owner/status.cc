@@ -40,15 +40,21 @@ void write_gangs(const GangStore &all, MetricText &text)
     std::map<std::string, Count> counts;
     for (const auto &[uid, entry] : all.all()) {
         const Gang &gang = entry.gang;
+        const auto living = std::ranges::count_if(
+            gang.pods, [](const PodPtr &pod) { return !pod->terminal(); });
+        if (living == 0)
+            continue;
         Count &count = counts[gang.job ? state_name(gang.job->state) : "NONE"];
         count.gangs++;
-        count.pods += gang.pods.size();
+        count.pods += static_cast<std::uint64_t>(living);
     }
-    text.gauge("slurmk8sd_gangs", "Gangs by the state of their Slurm job.");
+    text.gauge("slurmk8sd_gangs", "Gangs with a Pod that has not ended, by the "
+                                  "state of their Slurm job.");
     for (const auto &[state, count] : counts)
         text.add(count.gangs, {{"job_state", state}});
     text.gauge("slurmk8sd_gang_pods",
-               "Pods in gangs, by the state of the gang's Slurm job.");
+               "Pods in gangs that have not ended, by the state of the gang's "
+               "Slurm job.");
     for (const auto &[state, count] : counts)
         text.add(count.pods, {{"job_state", state}});
 }

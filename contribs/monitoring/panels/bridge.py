@@ -35,7 +35,7 @@ def health(board):
                 "on.", [
                     ("sum by (job_state) (slurmk8sd_gangs{@})", "{{job_state}}")],
                 (8, 7), stack=True)
-    board.graph("Pods by the state of their job", "short", "Pods of all gangs.", [
+    board.graph("Pods by the state of their job", "short", "Those that have not ended.", [
         ("sum by (job_state) (slurmk8sd_gang_pods{@})", "{{job_state}}")], (8, 7),
                 stack=True)
 
