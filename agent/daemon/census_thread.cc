@@ -81,7 +81,6 @@ void CensusThread::run(const std::stop_token &stop)
 void CensusThread::count()
 {
     auto taken = take();
-    save(); // before anybody sees it: a counter must never go back
     metrics_.set(taken ? *taken : nullptr);
     std::string error = taken ? std::string() : taken.error().message;
     if (reported_.is_news(error))
@@ -145,6 +144,7 @@ Result<> CensusThread::count_jobs()
     if (first)
         begin_jobs();
     metrics_.change([](JobHistory &history) { history.end_list(); });
+    save(); // at once: what somebody has seen must not be less after a kill
     return {};
 }
 
