@@ -20,6 +20,7 @@ prep_pure_sources = \
 plugin_LTLIBRARIES += plugins/prep/prep_k8s.la
 plugins_prep_prep_k8s_la_SOURCES = \
 	plugins/shared/job_facts.cc plugins/shared/job_facts.h \
+	plugins/shared/packed_job.cc plugins/shared/packed_job.h \
 	plugins/shared/slurm_conf_path.cc plugins/shared/slurm_conf_path.h \
 	plugins/shared/slurmctld_job.cc plugins/shared/slurmctld_job.h \
 	$(prep_pure_sources) \
@@ -62,6 +63,7 @@ job_submit_pure_sources = \
 plugin_LTLIBRARIES += plugins/job_submit/job_submit_k8s.la
 plugins_job_submit_job_submit_k8s_la_SOURCES = \
 	plugins/shared/job_facts.cc plugins/shared/job_facts.h \
+	plugins/shared/packed_job.cc plugins/shared/packed_job.h \
 	plugins/shared/pod_array.cc plugins/shared/pod_array.h \
 	plugins/shared/slurm_conf_path.cc plugins/shared/slurm_conf_path.h \
 	plugins/shared/slurmctld_job.cc plugins/shared/slurmctld_job.h \
@@ -110,6 +112,7 @@ plugins_libplugin_pure_la_SOURCES = \
 	$(job_submit_pure_sources) \
 	$(prep_pure_sources) \
 	plugins/shared/job_facts.cc plugins/shared/job_facts.h \
+	plugins/shared/packed_job.cc plugins/shared/packed_job.h \
 	plugins/shared/pod_array.cc plugins/shared/pod_array.h \
 	plugins/node_features/feature_report.cc \
 	plugins/node_features/feature_report.h

@@ -368,6 +368,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/plugins/prep/drain_retries_test.cc \
 	tests/unit/plugins/prep/gate_file_test.cc \
 	tests/unit/plugins/prep/gate_test.cc \
+	tests/unit/plugins/shared/packed_job_test.cc \
 	tests/unit/session/job_session_test.cc \
 	tests/unit/session/places_test.cc \
 	tests/unit/session/session_server_test.cc \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What our plugins need to know about a job, read from the environment that
-// slurmctld makes for prolog and epilog scripts. Pure.
+// What our plugins need to know about a job. Also read from the environment
+// that slurmctld makes for prolog and epilog scripts; packed_job.h has the
+// better way. Pure.
 #pragma once
 
 #include "common/contract/job_ref.h"

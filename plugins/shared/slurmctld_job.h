@@ -10,8 +10,9 @@ namespace bridge {
 // too, and have no job records.
 bool inside_slurmctld();
 
-// Copies what we need of a job_record_t. The caller holds slurmctld's job lock.
-// Only call this inside slurmctld.
+// Copies what we need of a job_record_t. The caller holds slurmctld's job lock,
+// so this asks nobody, not even the user database (packed_job.h). Only call
+// this inside slurmctld.
 JobFacts facts_of(void *job);
 
 } // namespace bridge

@@ -3,12 +3,16 @@
 """Ordinary jobs, started by slurmd, beside Pods: they are nothing to us,
 whatever becomes of the agent. And what stands for a Pod is nothing that users
 could make or change by way of Slurm."""
+import collections
 import pathlib
+import re
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 import bed
+import slurmctld
+import user_database
 from tap import case, check, equal, run, wait_for
 
 NATIVE = "native"  # the partition of slurmd's node
@@ -144,6 +148,41 @@ def agent_dead():
     finally:
         bed.ctl("start", "slurmk8sd")
     bed.wait_ended("unheard", "CANCELLED")
+
+
+def look_ups(jobs):
+    """What slurmctld asks the user database of alice for while ordinary jobs of
+    hers run and are changed; how often."""
+    wait_for("slurmctld", slurmctld.is_up, 60)
+    wait_for("its node", lambda: "idle" in bed.run("sinfo", "-hn", native_node(),
+                                                   "--format=%t"), 60)
+    before = len(user_database.asked("slurmctld"))
+    for _ in range(jobs):
+        job_id = submit("true", "--hold", "--output=/dev/null")
+        bed.run("scontrol", "update", f"JobId={job_id}", "Comment=changed",
+                user="alice")
+        bed.run("scontrol", "release", str(job_id))
+        wait_state(job_id, "COMPLETED")
+    own = {bed.inside("id", "-u", "alice").strip(), "alice"}
+    return collections.Counter(
+        look_up for look_up in user_database.asked("slurmctld")[before:]
+        if look_up.split()[1] in own)
+
+
+@case
+def no_user_is_looked_up():
+    """slurmctld asks the user database no more often than it does without us: it
+    holds its locks meanwhile"""
+    jobs = 3
+    without = re.compile("^(PrEpPlugins|JobSubmitPlugins)=.*\n", re.MULTILINE)
+    with user_database.slow(0.01):
+        bed.ctl("stop", "slurmctld")
+        bed.ctl("start", "slurmctld")
+        ours = look_ups(jobs)
+        with slurmctld.changed_conf(lambda conf: without.sub("", conf), "stop"):
+            usual = look_ups(jobs)
+    check(usual, "slurmctld asks this user database")
+    check(ours <= usual, f"look-ups: {dict(ours)}, without us {dict(usual)}")
 
 
 @case

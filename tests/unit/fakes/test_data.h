@@ -21,14 +21,19 @@ inline Json json_of(std::string_view text)
 }
 
 // make check says where the sources are.
-inline Json json_file(const std::string &name)
+inline std::string text_file(const std::string &name)
 {
     const char *sources = std::getenv("srcdir");
     std::string path =
         std::string(sources ? sources : ".") + "/tests/data/" + name;
     std::ifstream file(path);
     REQUIRE_MESSAGE(file.good(), path);
-    return json_of(std::string(std::istreambuf_iterator<char>(file), {}));
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline Json json_file(const std::string &name)
+{
+    return json_of(text_file(name));
 }
 
 } // namespace bridge
