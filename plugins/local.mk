@@ -55,6 +55,7 @@ job_submit_pure_sources = \
 	plugins/job_submit/node_view.h \
 	plugins/job_submit/partition_limits.cc \
 	plugins/job_submit/partition_limits.h \
+	plugins/job_submit/refresh.h \
 	plugins/job_submit/submit_budget.cc \
 	plugins/job_submit/submit_budget.h \
 	plugins/job_submit/submit_policy.cc \

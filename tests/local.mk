@@ -359,6 +359,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/plugins/job_submit/conf_cache_test.cc \
 	tests/unit/plugins/job_submit/node_view_test.cc \
 	tests/unit/plugins/job_submit/partition_limits_test.cc \
+	tests/unit/plugins/job_submit/refresh_test.cc \
 	tests/unit/plugins/job_submit/submit_budget_test.cc \
 	tests/unit/plugins/job_submit/submit_policy_test.cc \
 	tests/unit/plugins/node_features/feature_report_test.cc \

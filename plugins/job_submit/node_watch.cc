@@ -2,6 +2,7 @@
 #include "plugins/job_submit/node_watch.h"
 
 #include "common/base/ascii.h"
+#include "plugins/job_submit/refresh.h"
 
 #include <cerrno>
 #include <csignal>
@@ -34,19 +35,20 @@ template <class Msg, auto free_msg> struct Answer {
         void operator()(Msg *msg) const { free_msg(msg); }
     };
     std::unique_ptr<Msg, Free> msg;
-    bool changed = false;
 
     time_t last_update() const { return msg ? msg->last_update : 0; }
 
-    // Returns false if there was no answer.
-    bool ask(int (*load)(time_t, Msg **, std::uint16_t))
+    // Returns whether it has changed; nothing if there was no answer.
+    std::optional<bool> ask(int (*load)(time_t, Msg **, std::uint16_t))
     {
         Msg *raw = nullptr;
-        int rc = load(last_update(), &raw, SHOW_ALL);
-        changed = rc == SLURM_SUCCESS;
-        if (changed)
+        if (load(last_update(), &raw, SHOW_ALL) == SLURM_SUCCESS) {
             msg.reset(raw);
-        return changed || errno == SLURM_NO_CHANGE_IN_DATA;
+            return true;
+        }
+        if (errno == SLURM_NO_CHANGE_IN_DATA)
+            return false;
+        return std::nullopt;
     }
 };
 
@@ -99,6 +101,7 @@ struct NodeWatch::Answers {
     Answer<partition_info_msg_t, slurm_free_partition_info_msg> partitions;
     Answer<node_info_msg_t, slurm_free_node_info_msg> nodes;
     std::set<std::string> refusing_qos;
+    Refresh refresh;
 
     // Returns whether refusing_qos has changed. Without an answer it has all.
     bool ask_qos()
@@ -181,15 +184,18 @@ void NodeWatch::wait()
 void NodeWatch::update_view(Answers &last)
 {
     Clock::time_point now = Clock::now();
-    if (!last.partitions.ask(slurm_load_partitions) ||
-        !last.nodes.ask(slurm_load_node))
-        return;
-    bool changed = last.ask_qos();
     std::shared_ptr<const NodeView> next;
-    if (changed || last.partitions.changed || last.nodes.changed)
-        next = std::make_shared<const NodeView>(
-            view_of(*last.partitions.msg, *last.nodes.msg, expand_hostlist,
-                    last.refusing_qos));
+    bool answered = last.refresh(
+        {[&] { return last.partitions.ask(slurm_load_partitions); },
+         [&] { return last.nodes.ask(slurm_load_node); },
+         [&] { return std::optional(last.ask_qos()); }},
+        [&] {
+            next = std::make_shared<const NodeView>(
+                view_of(*last.partitions.msg, *last.nodes.msg, expand_hostlist,
+                        last.refusing_qos));
+        });
+    if (!answered)
+        return;
     std::lock_guard lock(mutex_);
     looked_ = now;
     if (next)
