@@ -163,6 +163,20 @@ def refusals():
     drop_files()
 
 
+@case
+def throttle():
+    """slurmctld changes the throttle before our plugin can refuse that"""
+    array = submit("--array=1-4%1")
+    said = bed.run("scontrol", "update", f"JobId={array}", "ArrayTaskThrottle=2",
+                   user="alice", check=False)
+
+    check("ArrayTaskThrottle of a job that stands for Kubernetes Pods cannot be "
+          "changed" in said, said)
+    check("ArrayTaskThrottle=2" in bed.run("scontrol", "show", "job", str(array)),
+          "it is 2 now")
+    bed.run("scancel", str(array))
+
+
 def forget_tasks(agent_too):
     array = submit("--array=0-3%3", "--hold")
     slurmctld.keep_state()
