@@ -21,6 +21,7 @@ plugin_LTLIBRARIES += plugins/prep/prep_k8s.la
 plugins_prep_prep_k8s_la_SOURCES = \
 	plugins/shared/job_facts.cc plugins/shared/job_facts.h \
 	plugins/shared/packed_job.cc plugins/shared/packed_job.h \
+	plugins/shared/signals_blocked.h \
 	plugins/shared/slurm_conf_path.cc plugins/shared/slurm_conf_path.h \
 	plugins/shared/slurmctld_job.cc plugins/shared/slurmctld_job.h \
 	$(prep_pure_sources) \
@@ -47,8 +48,12 @@ job_submit_pure_sources = \
 	plugins/job_submit/burst_fit.h \
 	plugins/job_submit/conf_cache.cc \
 	plugins/job_submit/conf_cache.h \
+	plugins/job_submit/hook_files.cc \
+	plugins/job_submit/hook_files.h \
 	plugins/job_submit/job_desc.cc \
 	plugins/job_submit/job_desc.h \
+	plugins/job_submit/login_book.cc \
+	plugins/job_submit/login_book.h \
 	plugins/job_submit/login_notary.cc \
 	plugins/job_submit/login_notary.h \
 	plugins/job_submit/node_view.cc \
@@ -66,13 +71,14 @@ plugins_job_submit_job_submit_k8s_la_SOURCES = \
 	plugins/shared/job_facts.cc plugins/shared/job_facts.h \
 	plugins/shared/packed_job.cc plugins/shared/packed_job.h \
 	plugins/shared/pod_array.cc plugins/shared/pod_array.h \
+	plugins/shared/signals_blocked.h \
 	plugins/shared/slurm_conf_path.cc plugins/shared/slurm_conf_path.h \
 	plugins/shared/slurmctld_job.cc plugins/shared/slurmctld_job.h \
 	$(job_submit_pure_sources) \
 	plugins/job_submit/batch_jobs.cc plugins/job_submit/batch_jobs.h \
 	plugins/job_submit/burst_jobs.cc plugins/job_submit/burst_jobs.h \
 	plugins/job_submit/job_submit_k8s.cc \
-	plugins/job_submit/known_conf.cc plugins/job_submit/known_conf.h \
+	plugins/job_submit/plugin_files.cc plugins/job_submit/plugin_files.h \
 	plugins/job_submit/node_watch.cc plugins/job_submit/node_watch.h
 plugins_job_submit_job_submit_k8s_la_LIBADD = $(plugin_common)
 plugins_job_submit_job_submit_k8s_la_LDFLAGS = $(PLUGIN_LDFLAGS)

@@ -16,6 +16,8 @@
 #include "common/slurm/het_job.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -41,13 +43,51 @@ Result<> check_choice(const BatchScript &script, const Conf &conf)
     return {};
 }
 
-// Reads what sbatch handed over, and checks that it belongs to this job.
-Result<BatchScript> read_script(const BatchJob &batch, const ScriptDir &scripts,
-                                const Conf &conf)
+std::unexpected<Error> by_slurm(Error error)
 {
+    if (error.code == Code::rejected || error.code == Code::denied)
+        error.code = Code::busy;
+    return std::unexpected(std::move(error));
+}
+
+// A job may be known before its script is written: script_dir.h. Code::rejected
+// if it has been known for too long.
+Result<> check_new(JobId job, Slurm &slurm)
+{
+    constexpr std::chrono::minutes longest{1};
+    auto details = slurm.load_details(job);
+    if (!details)
+        return by_slurm(details.error());
+    if (std::chrono::system_clock::now() - details->submitted < longest)
+        return {};
+    return fail(Code::rejected, "its script is no longer there");
+}
+
+Result<std::string> load_script(const BatchJob &batch, const ScriptDir &scripts,
+                                Slurm &slurm)
+{
+    constexpr std::chrono::milliseconds pause{20};
+    constexpr int pauses = 25;
     auto text = scripts.read(batch.job.tag.script);
-    if (!text && text.error().code == Code::not_found)
-        return fail(Code::rejected, "its script is no longer there");
+    if (text || text.error().code != Code::not_found)
+        return text;
+    if (auto is_new = check_new(batch.job.ref.id, slurm); !is_new)
+        return std::unexpected(is_new.error());
+    for (int i = 0; i < pauses; i++) {
+        std::this_thread::sleep_for(pause);
+        text = scripts.read(batch.job.tag.script);
+        if (text || text.error().code != Code::not_found)
+            return text;
+    }
+    return fail(Code::busy, "slurmctld has not written its script yet");
+}
+
+// Reads what sbatch handed over, and checks that it belongs to this job.
+Result<BatchScript> read_script(const BatchJob &batch,
+                                const BatchContext &context)
+{
+    const Conf &conf = *context.conf;
+    auto text = load_script(batch, context.scripts, context.slurm);
     if (!text)
         return std::unexpected(text.error());
     auto script = decode_batch_script(*text);
@@ -63,13 +103,6 @@ Result<BatchScript> read_script(const BatchJob &batch, const ScriptDir &scripts,
     if (auto may = check_choice(*script, conf); !may)
         return std::unexpected(may.error());
     return script;
-}
-
-std::unexpected<Error> by_slurm(Error error)
-{
-    if (error.code == Code::rejected || error.code == Code::denied)
-        error.code = Code::busy;
-    return std::unexpected(std::move(error));
 }
 
 std::string launcher_of(const BatchJob &batch,
@@ -163,7 +196,7 @@ Result<Pod> pod_with_secret(const BatchJob &batch, const BatchMark &mark,
                             Kube &kube, const BatchContext &context)
 {
     const Conf &conf = *context.conf;
-    auto script = read_script(batch, context.scripts, conf);
+    auto script = read_script(batch, context);
     if (!script) {
         auto there = find_run_pod(mark, kube, context);
         if (there || there.error().code != Code::not_found)

@@ -162,8 +162,9 @@ Result<std::unique_ptr<SessionServer>> serve_users(const SessionConf &where,
                          where.attach};
     if (!conf.batch_namespace.empty())
         sessions.namespaces.push_back(conf.batch_namespace);
-    auto logins =
-        std::make_shared<LoginCheck>(LoginDir(state_dir(names::logins_dir)));
+    constexpr std::chrono::seconds patience{1};
+    auto logins = std::make_shared<LoginCheck>(
+        LoginDir(state_dir(names::logins_dir)), patience);
     return SessionServer::start(
         where,
         [logins](const std::string &secret) {

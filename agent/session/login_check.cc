@@ -7,6 +7,7 @@
 #include <array>
 #include <openssl/evp.h>
 #include <span>
+#include <thread>
 
 namespace bridge {
 
@@ -31,16 +32,30 @@ std::string login_name_of(std::string_view secret)
     return hexadecimal(std::span(hash).first(size));
 }
 
+Result<uid_t> LoginCheck::find(const std::string &name,
+                               LoginDir::Time now) const
+{
+    constexpr std::chrono::milliseconds pause{20};
+    auto user = logins_.user_of(name, now);
+    for (auto waited = pause;
+         !user && user.error().code == Code::not_found && waited <= patience_;
+         waited += pause) {
+        std::this_thread::sleep_for(pause);
+        user = logins_.user_of(name, now);
+    }
+    return user;
+}
+
 Result<uid_t> LoginCheck::user_of(const std::string &secret, LoginDir::Time now)
 {
     std::string name = login_name_of(secret);
+    auto user = find(name, now);
     std::lock_guard lock(mutex_);
     std::erase_if(used_, [&](const auto &one) {
         return now - one.second > LoginDir::life + 2 * LoginDir::clock_skew;
     });
     if (used_.contains(name))
         return fail(Code::denied, "that login was used before");
-    auto user = logins_.user_of(name, now);
     if (!user && user.error().code == Code::busy)
         return fail(user.error(), "slurmk8sd does not know who you are");
     if (!user)

@@ -23,15 +23,25 @@ std::string login_name_of(std::string_view secret);
 
 class LoginCheck {
   public:
-    explicit LoginCheck(LoginDir logins) : logins_(std::move(logins)) {}
+    // patience: how long a login may come after its secret, since slurmctld
+    // answers users before the file is written.
+    explicit LoginCheck(LoginDir logins,
+                        std::chrono::milliseconds patience = {})
+        : logins_(std::move(logins)), patience_(patience)
+    {
+    }
 
     // Returns the user, and uses the secret up. Code::denied when slurmctld has
     // said nothing about this secret or it was used before; Code::busy when
     // that cannot be found out.
+    // Waits for a login that is not there yet.
     Result<uid_t> user_of(const std::string &secret, LoginDir::Time now);
 
   private:
+    Result<uid_t> find(const std::string &name, LoginDir::Time now) const;
+
     LoginDir logins_;
+    std::chrono::milliseconds patience_;
     std::mutex mutex_;
     // When each name was used. Needed because the file may stay if we have no
     // right to remove it.

@@ -15,10 +15,10 @@
 //                   one session
 //
 // Slurm's RPC need not be encrypted: who reads it learns only a hash. The
-// file's name has all data, so slurmctld, whose lock is held, reads one
-// directory and no file, and a crash cannot leave a half-written file. Only one
-// thread of one process may call put() at a time; the other functions have no
-// such limit.
+// file's name has all data, so that a crash cannot leave a half-written file. A
+// thread of job_submit/k8s makes it, so slurmk8s may have its answer some
+// milliseconds before the file is there. Only one thread of one process may
+// call put() at a time; the other functions have no such limit.
 #pragma once
 
 #include "common/base/result.h"
@@ -48,16 +48,11 @@ class LoginDir {
     // Allowed difference between the clocks of slurmctld's and the agent's
     // host.
     static constexpr std::chrono::seconds clock_skew{30};
-    // How many logins may exist at a time: slurmctld's lock is held while they
-    // are listed.
-    static constexpr std::size_t most = 512;
-    static constexpr std::size_t most_of_user = 32;
-
     explicit LoginDir(std::string path) : path_(std::move(path)) {}
 
     // Removes expired logins and records this one. Code::rejected if name is
-    // not a hash; Code::busy if the login exists already, if there are too
-    // many, or with the system's message.
+    // not a hash; Code::busy if the login exists already, or with the system's
+    // message.
     Result<> put(const std::string &name, std::uint32_t user, Time now) const;
 
     // Returns the user of a login. Code::not_found if there is none or it has

@@ -25,10 +25,12 @@ constexpr std::uint64_t most_kept_free = 1ull << 30;
 constexpr std::size_t name_bytes = 16;
 constexpr std::size_t max_file = 8 * 1024 * 1024; // bytes; put() writes less
 
+// path, or where it will be made.
 bool has_room(const std::string &path)
 {
     struct statvfs facts{};
-    if (statvfs(path.c_str(), &facts) != 0)
+    if (statvfs(path.c_str(), &facts) != 0 &&
+        statvfs(path.substr(0, path.rfind('/')).c_str(), &facts) != 0)
         return true; // the write will report the error
     return leaves_room({std::uint64_t{facts.f_blocks} * facts.f_frsize,
                         std::uint64_t{facts.f_bavail} * facts.f_frsize,
@@ -44,20 +46,38 @@ bool leaves_room(const FileSystemRoom &room)
            room.free_files >= room.files / free_share;
 }
 
-Result<std::string> ScriptDir::put(std::string_view text) const
+std::string new_script_name()
 {
+    return random_hexadecimal(name_bytes);
+}
+
+Result<> ScriptDir::put(const std::string &name, std::string_view text) const
+{
+    if (!is_script_name(name))
+        return fail(Code::rejected, "this is not the name of a script file");
+    if (auto room = check_room(); !room)
+        return room;
     PrivateDir directory(path_);
     if (auto made = directory.make(); !made)
-        return std::unexpected(made.error());
-    if (!has_room(path_))
-        return fail(Code::busy,
-                    "the file system of " + path_ + " is almost full");
-    std::string name = random_hexadecimal(name_bytes);
+        return made;
+    return directory.put(name, text);
+}
+
+Result<std::string> ScriptDir::put(std::string_view text) const
+{
+    std::string name = new_script_name();
     if (name.empty())
         return fail(Code::busy, "cannot read random numbers");
-    if (auto put = directory.put(name, text); !put)
-        return std::unexpected(put.error());
+    if (auto done = put(name, text); !done)
+        return std::unexpected(done.error());
     return name;
+}
+
+Result<> ScriptDir::check_room() const
+{
+    if (has_room(path_))
+        return {};
+    return fail(Code::busy, "the file system of " + path_ + " is almost full");
 }
 
 Result<std::string> ScriptDir::read(const std::string &name) const

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Batch scripts on disk: one file (mode 0600) for each, in a directory (mode
 // 0700) of SlurmUser in StateSaveLocation, where slurmctld keeps the scripts of
-// its own jobs. job_submit/k8s writes them, with slurmctld's job lock held, as
-// slurmctld does. The agent on the same host reads and removes them. May be
-// used by several threads and processes: names are random, and a file is
-// written once.
+// its own jobs. A thread of job_submit/k8s writes them; a job may be there some
+// milliseconds before its file is. The agent on the same host reads and removes
+// them. May be used by several threads and processes: names are random, and a
+// file is written once.
 #pragma once
 
 #include "common/base/result.h"
@@ -28,16 +28,25 @@ struct FileSystemRoom {
 // or 1 GiB where that is less, and a tenth of the inodes.
 bool leaves_room(const FileSystemRoom &room);
 
+// Returns a name for put(); "" if there are no random numbers.
+std::string new_script_name();
+
 class ScriptDir {
   public:
     explicit ScriptDir(std::string path) : path_(std::move(path)) {}
 
-    // Writes a new file and returns its name. The file is not synced to disk:
-    // if the machine crashes, an incomplete file is recognised by its contents.
-    // Code::busy with the system's message; an incomplete file is removed. Also
+    // Writes a new file with a name from new_script_name(). The file is not
+    // synced to disk: if the machine crashes, an incomplete file is recognised
+    // by its contents. Code::busy with the system's message; an incomplete file
+    // is removed. Also Code::busy for what check_room() says.
+    Result<> put(const std::string &name, std::string_view text) const;
+
+    // The same under a new name, which it returns.
+    Result<std::string> put(std::string_view text) const;
+
     // Code::busy if the file system is almost full (leaves_room()), because
     // slurmctld keeps its state there.
-    Result<std::string> put(std::string_view text) const;
+    Result<> check_room() const;
 
     // Code::not_found if there is no such file; Code::rejected if name or the
     // file is not one of ours; Code::busy if the directory is missing or

@@ -5,12 +5,11 @@
 #include "common/contract/batch_het.h"
 #include "common/contract/batch_names.h"
 #include "common/contract/names.h"
-#include "common/contract/script_dir.h"
 #include "plugins/job_submit/batch_component.h"
 #include "plugins/job_submit/batch_refusal.h"
 #include "plugins/job_submit/batch_request.h"
 #include "plugins/job_submit/job_desc.h"
-#include "plugins/job_submit/known_conf.h"
+#include "plugins/job_submit/plugin_files.h"
 #include "plugins/job_submit/submit_budget.h"
 #include "plugins/shared/pod_array.h"
 #include "plugins/shared/slurm_conf_path.h"
@@ -124,7 +123,7 @@ std::string default_partition()
     return &default_part_name && default_part_name ? default_part_name : "";
 }
 
-// Stores the script, and what else the agent needs of the job, in a file.
+// Hands the script, and what else the agent needs of the job, over for a file.
 // Returns the file's name, or a message for the user.
 std::expected<std::string, std::string> store_script(const job_desc_msg_t &desc,
                                                      const BatchWish &wish,
@@ -142,24 +141,12 @@ std::expected<std::string, std::string> store_script(const job_desc_msg_t &desc,
     auto reason = size_refusal_reason(size_in_secret(batch, text.size()), conf);
     if (reason)
         return std::unexpected(*reason);
-    if (!&slurm_conf || !slurm_conf.state_save_location)
-        return std::unexpected(
-            "slurmctld has no StateSaveLocation for the script.");
-    ScriptDir scripts(std::string(slurm_conf.state_save_location) + "/" +
-                      names::scripts_dir);
     if (!budget().take(desc.user_id, text.size(),
                        std::chrono::steady_clock::now()))
         return std::unexpected(
             "Too many jobs with --k8s-image within ten minutes: try again "
             "later.");
-    auto name = scripts.put(text);
-    if (!name) {
-        slurm_error("job_submit/k8s: cannot store a script: %s",
-                    name.error().message.c_str());
-        return std::unexpected(
-            "slurmctld could not store the script: see its log.");
-    }
-    return *name;
+    return plugin_files().store_script(std::move(text));
 }
 
 } // namespace
@@ -180,7 +167,7 @@ convert_component(job_desc_msg_t &desc, const std::optional<BatchWish> &said)
     auto &leader = leader_of_thread();
     if (!leader && !said)
         return std::nullopt;
-    auto conf = known_conf();
+    auto conf = plugin_files().conf();
     if (!conf)
         return not_read;
     auto reason = component_refusal_reason(desc, said, leader, *conf);
@@ -212,7 +199,7 @@ std::optional<std::string> convert_batch_job(job_desc_msg_t &desc)
     leader_of_thread().reset();
     if (!*wish && !desc.script)
         return std::nullopt;
-    auto conf = known_conf();
+    auto conf = plugin_files().conf();
     if (!conf)
         return *wish ? std::optional<std::string>(not_read) : std::nullopt;
     auto said = *wish;

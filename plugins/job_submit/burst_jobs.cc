@@ -5,8 +5,8 @@
 #include "plugins/job_submit/batch_jobs.h"
 #include "plugins/job_submit/burst.h"
 #include "plugins/job_submit/job_desc.h"
-#include "plugins/job_submit/known_conf.h"
 #include "plugins/job_submit/node_watch.h"
+#include "plugins/job_submit/plugin_files.h"
 #include "plugins/shared/slurm_conf_path.h"
 
 #include <algorithm>
@@ -150,7 +150,7 @@ std::string add_burst_partitions(job_desc_msg_t &desc, const NodeView *view)
 {
     if (!given(desc.script))
         return {};
-    auto conf = known_conf();
+    auto conf = plugin_files().conf();
     if (!conf || conf->bursts.empty())
         return {};
     if (!view) {

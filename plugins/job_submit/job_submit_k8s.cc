@@ -4,17 +4,19 @@
 // a Pod into placeholder jobs; explains why an ordinary job cannot start on
 // nodes for Pods; adds partitions to plain batch jobs (Burst in k8s.conf); and
 // tells the agent who a user is. slurmctld holds its job
-// lock during all calls (job_submit.c), so they never wait. If a decision is
-// impossible, the job is refused.
+// lock during all calls (job_submit.c), so they never wait, neither for RPCs
+// nor for files nor for the user database. If a decision is impossible, the job
+// is refused.
 #include "plugins/job_submit/batch_jobs.h"
 #include "plugins/job_submit/burst_jobs.h"
 #include "plugins/job_submit/login_notary.h"
 #include "plugins/job_submit/node_watch.h"
+#include "plugins/job_submit/plugin_files.h"
 #include "plugins/job_submit/submit_policy.h"
 #include "plugins/shared/pod_array.h"
-#include "plugins/shared/slurm_conf_path.h"
 #include "plugins/shared/slurmctld_job.h"
 
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -120,10 +122,9 @@ std::optional<int> notarize(job_desc_msg_t &desc, std::uint32_t submit_uid,
     auto login = login_in(entries_of(desc));
     if (!login)
         return std::nullopt;
-    bool known = &slurm_conf && slurm_conf.state_save_location;
-    if (auto reason = record_login(*login, submit_uid,
-                                   known ? slurm_conf.state_save_location : "",
-                                   k8s_conf_path()))
+    auto now = std::chrono::floor<std::chrono::seconds>(
+        std::chrono::system_clock::now());
+    if (auto reason = plugin_files().record_login(*login, submit_uid, now))
         return refuse(*reason, err_msg);
     return SLURM_NO_CHANGE_IN_DATA;
 }
@@ -137,6 +138,7 @@ extern "C" {
 // Also called in a slurmctld on standby, where no job is ever submitted.
 int init() noexcept
 try {
+    bridge::plugin_files();
     if (!bridge::nodes) {
         auto watch = std::make_unique<bridge::NodeWatch>();
         watch->start();

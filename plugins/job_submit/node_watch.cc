@@ -3,9 +3,9 @@
 
 #include "common/base/ascii.h"
 #include "plugins/job_submit/refresh.h"
+#include "plugins/shared/signals_blocked.h"
 
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <optional>
@@ -116,19 +116,11 @@ struct NodeWatch::Answers {
 
 void NodeWatch::start()
 {
-    sigset_t all, before; // signals belong to slurmctld's own threads
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    try {
-        std::thread([this] {
-            pthread_setname_np(pthread_self(), "k8s_nodes");
-            run();
-        }).detach();
-    } catch (...) {
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        throw;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    SignalsBlocked blocked;
+    std::thread([this] {
+        pthread_setname_np(pthread_self(), "k8s_nodes");
+        run();
+    }).detach();
 }
 
 std::shared_ptr<const NodeView> NodeWatch::view()

@@ -9,12 +9,13 @@
 #include "common/contract/names.h"
 #include "plugins/prep/agent_link.h"
 #include "plugins/prep/real_slurmctld.h"
+#include "plugins/shared/signals_blocked.h"
 #include "plugins/shared/slurm_conf_path.h"
 #include "plugins/shared/slurmctld_job.h"
 
-#include <csignal>
 #include <cstdint>
 #include <exception>
+#include <pthread.h>
 #include <string>
 #include <thread>
 
@@ -60,10 +61,7 @@ void start_link(const PrepCallbacks &callbacks)
     auto *slurmctld = new RealSlurmctld(callbacks);
     auto *new_link = new AgentLink(*slurmctld, settings());
 
-    // Signals must go to slurmctld's own threads.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    SignalsBlocked blocked;
     try {
         std::thread([new_link] {
             pthread_setname_np(pthread_self(), "k8s_link");
@@ -74,7 +72,6 @@ void start_link(const PrepCallbacks &callbacks)
         slurm_error("prep/k8s: cannot start a thread, no Pod will run: %s",
                     e.what());
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 } // namespace

@@ -15,6 +15,7 @@ import slurmctld
 import user_database
 from tap import case, check, equal, run, wait_for
 
+K8S_CONF = "/etc/slurm/k8s.conf"
 NATIVE = "native"  # the partition of slurmd's node
 POD_PARTITIONS = ("k8s", "kwok", "real", "high", "low")
 STANDS_FOR_PODS = "of a job that stands for Kubernetes Pods cannot be changed"
@@ -183,6 +184,26 @@ def no_user_is_looked_up():
             usual = look_ups(jobs)
     check(usual, "slurmctld asks this user database")
     check(ours <= usual, f"look-ups: {dict(ours)}, without us {dict(usual)}")
+
+
+@case
+def files_do_not_answer():
+    """while a read of k8s.conf hangs, as on a file server that is away, slurmctld
+    takes and runs ordinary jobs"""
+    bed.inside("sh", "-c", f"mv {K8S_CONF} {K8S_CONF}.kept && mkfifo {K8S_CONF} && "
+               f"chmod 644 {K8S_CONF}")
+    try:
+        for _ in range(3):
+            said = bed.inside("timeout", "20", "sbatch", "--parsable",
+                              "--chdir=/tmp", f"--partition={NATIVE}",
+                              "--output=/dev/null", "--wrap", "true", user="alice",
+                              check=False).strip()
+            check(said.isdigit(), f"sbatch says within 20 s: {said!r}")
+            wait_state(int(said), "COMPLETED")
+    finally:  # who reads gets the settings
+        bed.inside("sh", "-c", f"mv {K8S_CONF} {K8S_CONF}.fifo; mv {K8S_CONF}.kept "
+                   f"{K8S_CONF}; timeout 10 cp {K8S_CONF} {K8S_CONF}.fifo; "
+                   f"rm -f {K8S_CONF}.fifo")
 
 
 @case

@@ -16,8 +16,9 @@ import bed
 import faults
 import real_nodes
 import slurmctld
-from batch import (NS, SCRIPT, SCRIPTS, clear, end, files, job, pod_of, pods_of,
-                   sbatch, secret, submit, variables_of, wait_running, wait_state)
+from batch import (IMAGE, NS, SCRIPT, SCRIPTS, clear, drop_files, end, files, job,
+                   pod_of, pods_of, sbatch, secret, submit, variables_of, wait_running,
+                   wait_state)
 from tap import case, check, equal, run, wait_for
 
 
@@ -328,15 +329,35 @@ def slurmctld_loses_the_allocation():
 
 @case
 def without_its_script():
-    """a job whose file is gone fails, and its comment says why"""
+    """a job whose file is gone for a minute fails, and its comment says why"""
     number = submit("--hold")
     bed.inside("rm", f"{SCRIPTS}/{files().pop()}")
 
     bed.run("scontrol", "release", str(number))
 
-    wait_state(number, "FAILED")
+    wait_state(number, "FAILED", 150)
     check("its script is no longer there" in job(number)["comment"],
           job(number)["comment"])
+
+
+@case
+def full_file_system():
+    """where bytes or inodes for scripts run out, a job with an image is refused with
+    a sentence, before slurmctld's own state has no room"""
+    for limit, fill in (("size=1m", f"head -c 950000 /dev/zero > {SCRIPTS}/x"),
+                        ("nr_inodes=20", f"cd {SCRIPTS} && touch $(seq 18)")):
+        bed.inside("sh", "-c", f"mount -t tmpfs -o {limit},mode=700,uid=$(id -u slurm) "
+                   f"tmpfs {SCRIPTS} && {fill}")
+        try:
+            wait_for("a refusal", lambda: "slurmctld cannot store the script: see its "
+                     "log. Try again later." in sbatch(IMAGE, check=False))
+            check("almost full" in bed.log("slurmctld"), "it is in the log")
+        finally:
+            bed.inside("umount", SCRIPTS)
+            drop_files()
+        wait_for("jobs to be taken again", lambda: "Submitted" in
+                 sbatch(IMAGE, "--hold", check=False))
+        bed.run("scancel", "-u", "alice")
 
 
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic"

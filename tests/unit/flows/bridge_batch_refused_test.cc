@@ -33,6 +33,26 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("a batch job waits for its script while it may be too new for it")
+{
+    BatchWorld world;
+    world.start_agent();
+    JobRef job = world.submit();
+    std::string text = world.scripts.read(world.script).value();
+    REQUIRE(world.scripts.remove(world.script));
+    for (int i = 0; i < 100; i++) // nobody knows when it was submitted
+        world.slurm.fail_next("load_details", Code::busy);
+
+    world.slurm.schedule();
+    world.pass(seconds(30));
+    CHECK(world.state(job) == JobState::configuring);
+    CHECK(world.kube.pods().empty());
+
+    REQUIRE(world.scripts.put(world.script, text));
+    world.pass(seconds(60));
+    world.check_runs(job);
+}
+
 TEST_CASE(
     "while no batch job gets its Pod all of them wait, and people are told")
 {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string>
 #include <sys/stat.h>
+#include <thread>
 #include <vector>
 
 using namespace bridge;
@@ -110,19 +111,6 @@ TEST_CASE_FIXTURE(Logins, "what a login is stands in its name: no file is read")
     CHECK(directory.put(name_of('b'), 1001, now));
 }
 
-TEST_CASE_FIXTURE(Logins, "one user cannot keep others out")
-{
-    auto name = [](std::size_t i) {
-        std::string digits = std::to_string(i);
-        return std::string(64 - digits.size(), '0') + digits;
-    };
-    for (std::size_t i = 0; i < LoginDir::most_of_user; i++)
-        REQUIRE(directory.put(name(i), 1001, now));
-
-    CHECK(directory.put(name(1000), 1001, now).error().code == Code::busy);
-    CHECK(directory.put(name(1001), 1002, now));
-}
-
 TEST_CASE_FIXTURE(Logins, "a directory that others may write is not believed")
 {
     REQUIRE(directory.put(name_of('a'), 1001, now));
@@ -165,19 +153,15 @@ TEST_CASE("a login is one entry of a job's environment for SPANK")
     CHECK(login_of({"K8S_LOGIN="}) == "");
 }
 
-TEST_CASE_FIXTURE(Logins, "nothing is noted where k8s.conf serves no users")
+TEST_CASE_FIXTURE(Logins, "a login may come a little after its secret")
 {
-    std::string conf = state.path + "/k8s.conf";
-    std::ofstream(conf) << "UserSocket=/run/slurmk8s/user.sock\n";
-    CHECK(record_login(name_of('a'), 1001, state.path, conf)
-              .value_or("")
-              .contains("UserAddress"));
-    CHECK(!std::filesystem::exists(path));
+    using namespace std::chrono_literals;
+    LoginCheck check(directory, 10s);
+    std::string secret = make_login_secret();
+    std::jthread slurmctld([&] {
+        std::this_thread::sleep_for(100ms);
+        static_cast<void>(directory.put(login_name_of(secret), 1001, now));
+    });
 
-    std::ofstream(conf, std::ios::app)
-        << "UserAddress=[::]:1\nUserCertificate=/c\nUserKey=/k\n";
-    CHECK(record_login(name_of('a'), 1001, state.path, conf) == std::nullopt);
-    CHECK(!std::filesystem::is_empty(path));
-    CHECK(record_login("x", 1001, state.path, conf).has_value());
-    CHECK(record_login(name_of('b'), 1001, "", conf).has_value());
+    CHECK(check.user_of(secret, now).value_or(0) == 1001);
 }
