@@ -9,6 +9,7 @@ from ours import BEHIND_PODS, BEHIND_SECONDS, RECOVERY_PODS, behind, recovery
 from device_pods import ATTRIBUTE_PODS, FEW_DEVICES, FEW_NODES, MANY_NODES, MIXED_SIZES, NODE_COUNT as DEVICE_NODES, NODE_DEVICES, \
     ONE_PODS, attribute, device_nodes, devices, mixed_devices
 from gang_jobs import BIG_NODES, BIG_PODS, MANY_GANGS, MANY_PODS, gangs
+from ordinary import DELAYS, JOBS, SLOW_JOBS, ordinary
 from nodes import NODE_COUNT, SELECTIONS, nodes, nodes_with_devices
 from figures import agents_rpcs, difference, names, percentile, rates
 from sandbox import AGENT, BULK, CPUS, NODES, OURS
@@ -92,14 +93,14 @@ def schedulers_of(scheduler):
 
 # The cases by name, in their order, with the number of runs where it is not --runs: counts do not scatter.
 CASES = {"idle": (idle, None), "burst": (burst, None), "turnover": (turnover, None), "waiting": (waiting, 1), "behind": (behind, 1),
-         "recovery": (recovery, 1), "nodes": (nodes, 1), "nodes-devices": (nodes_with_devices, 1), "gangs": (gangs, 1), "array": (array, None), "devices": (devices, None), "mixed-devices": (mixed_devices, None), "attribute": (attribute, None),
+         "recovery": (recovery, 1), "nodes": (nodes, 1), "nodes-devices": (nodes_with_devices, 1), "gangs": (gangs, 1), "array": (array, None), "ordinary": (ordinary, None), "devices": (devices, None), "mixed-devices": (mixed_devices, None), "attribute": (attribute, None),
          "attribute-many": (attribute, None)}
 # What is there only for all runs of a case: a context manager of the bench.
 SURROUNDINGS = {"array": template, "devices": device_nodes, "mixed-devices": device_nodes,
                 "attribute": partial(device_nodes, count=FEW_NODES, each=FEW_DEVICES),
                 "attribute-many": partial(device_nodes, count=MANY_NODES, each=FEW_DEVICES)}
 # Those that ask what kube-scheduler has no like of.
-OURS_ONLY = {"behind", "recovery", "nodes", "nodes-devices", "gangs", "array"}
+OURS_ONLY = {"behind", "recovery", "nodes", "nodes-devices", "gangs", "array", "ordinary"}
 
 
 class Row:
@@ -176,6 +177,12 @@ ROWS = [
     Row("array", "  of the ideal", "share", "%", ours_only=True),
     Row("array", f"  the same of slurmd's own, {NATIVE_TASKS} tasks on its CPUs", "native share", "%", ours_only=True),
     Row("array", "  slurmctld RPCs a task", "rpcs a task", "", ("<=", 4, "ours"), "the RPCs by type are below", ours_only=True),
+    *(row for delay, seconds in DELAYS.items() for row in (
+        Row("ordinary", f"{SLOW_JOBS if seconds else JOBS} jobs of slurmd's, a look-up of a user takes {delay} ms", f"with {delay}", "jobs/s",
+            ours_only=True),
+        Row("ordinary", "  without our plugins", f"without {delay}", "jobs/s", ours_only=True),
+        Row("ordinary", "  the first to the second", f"share {delay}", "", (">=", 0.95, "ours"),
+            "a hook of a plugin waits, or asks for users: the case no_user_is_looked_up of tests/integration/nodes/native-jobs.t", ours_only=True))),
     Row("devices", f"{ONE_PODS} Pods of a device, {DEVICE_NODES} nodes of {NODE_DEVICES}", "rate", "Pods/s", (">=", 1.0, "ratio"), DEVICES_HINT),
     Row("devices", "  until all of them run", "running rate", "Pods/s"),
     Row("devices", "  create to bound, p50", "bound p50", "ms"),

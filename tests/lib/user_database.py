@@ -12,8 +12,7 @@ import sys
 import threading
 import time
 
-import bed
-
+EXEC = pathlib.Path(__file__).resolve().parents[2] / "contribs/sandbox/exec"
 DIRECTORY = "/run/nscd"  # the C library's path: nscd-client.h
 SOCKET = DIRECTORY + "/socket"
 LOG = DIRECTORY + "/asked"
@@ -27,13 +26,14 @@ NAMES = {USER_BY_NAME: "user", USER_BY_ID: "uid", GROUP_BY_NAME: "group",
 
 
 @contextlib.contextmanager
-def slow(seconds):
+def slow(seconds, environment=None):
     """Within the block each look-up in the sandbox takes so long. A program that
-    runs already may go on for 100 look-ups without: start it anew."""
+    runs already may go on for 100 look-ups without: start it anew. environment is
+    that of contribs/sandbox/env, if it is not this program's."""
     daemon = subprocess.Popen(
-        [str(bed.TOP / "contribs/sandbox/exec"), "python3", "-u",
-         str(pathlib.Path(__file__).resolve()), str(seconds)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        [str(EXEC), "python3", "-u", str(pathlib.Path(__file__).resolve()),
+         str(seconds)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env=environment)
     try:
         if daemon.stdout.readline().strip() != "ready":
             raise AssertionError("the user database does not start")
@@ -46,7 +46,8 @@ def slow(seconds):
 def asked(program):
     """What programs of a name that begins so have asked for since slow() began,
     oldest first."""
-    lines = bed.inside("cat", LOG).splitlines()
+    lines = subprocess.run([str(EXEC), "cat", LOG], check=True, text=True,
+                           stdout=subprocess.PIPE).stdout.splitlines()
     return [line.split(" ", 1)[1] for line in lines if line.startswith(program)]
 
 
