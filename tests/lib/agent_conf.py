@@ -5,12 +5,14 @@ import atexit
 import contextlib
 import signal
 import sys
+import time
 
 import bed
 from tap import check, wait_for
 
 CONF = "/etc/slurm/k8s.conf"
 TOKEN = "/etc/slurm/k8s/token"
+PLUGIN_LOOKS = 1.5  # seconds; job_submit/k8s does so each second, and reads a file
 
 
 def read(path):
@@ -42,11 +44,13 @@ def edit(change, at_end=lambda: None):
 
 
 def hup(words="was read again"):
-    """The agent reads its files again, and says that. All that it says then."""
+    """The agent reads its files again, and says that. All that it says then. The
+    plugin in slurmctld has read them, too."""
     size = bed.log_size("slurmk8sd")
     bed.ctl("kill", "--signal", "HUP", "slurmk8sd")
     wait_for(f"the agent to say {words}",
              lambda: words in bed.log_since("slurmk8sd", size))
+    time.sleep(PLUGIN_LOOKS)
     return bed.log_since("slurmk8sd", size)
 
 
