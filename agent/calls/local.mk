@@ -14,6 +14,7 @@ agent_calls_sources = \
 	agent/calls/kube_bodies.cc agent/calls/kube_bodies.h \
 	agent/calls/kube_claims.cc \
 	agent/calls/kube_volumes.cc \
+	agent/calls/task_queue.cc agent/calls/task_queue.h \
 	agent/calls/token_request.cc agent/calls/token_request.h \
 	agent/calls/workers.cc agent/calls/workers.h \
 	agent/calls/write_gate.h

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Threads for blocking calls. Each has its own Kube connection; tasks run in
-// the order in which they were added.
+// Threads for blocking calls. Each has its own Kube connection; tasks begin in
+// the order in which they were added, and namespaces take turns.
 #pragma once
 
 #include "agent/calls/kube_api.h"
-#include "common/base/mailbox.h"
+#include "agent/calls/task_queue.h"
 
 #include <functional>
 #include <memory>
@@ -12,9 +12,6 @@
 #include <vector>
 
 namespace bridge {
-
-using Task = std::function<void(Kube &)>;
-using TaskQueue = Mailbox<Task>;
 
 class Workers {
   public:

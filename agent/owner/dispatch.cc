@@ -178,14 +178,16 @@ void push_stage(const std::shared_ptr<Work> &work)
     work->stages.pop_front();
     work->parts = parts.size();
     for (Part &part : parts)
-        work->queue.push([work, part = std::move(part)](Kube &kube) {
-            if (!record_part(*work, run(part, *work, kube)))
-                return;
-            if (weight(work->outcome) == 0 && !work->stages.empty())
-                push_stage(work);
-            else
-                work->done(std::move(work->outcome));
-        });
+        work->queue.push(
+            [work, part = std::move(part)](Kube &kube) {
+                if (!record_part(*work, run(part, *work, kube)))
+                    return;
+                if (weight(work->outcome) == 0 && !work->stages.empty())
+                    push_stage(work);
+                else
+                    work->done(std::move(work->outcome));
+            },
+            work->gang.key.ns);
 }
 
 } // namespace

@@ -13,6 +13,7 @@
 #include <concepts>
 #include <exception>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace bridge {
@@ -33,11 +34,17 @@ class Errands {
         send(workers_, std::move(question), std::move(then));
     }
 
-    // The same for what is written for people, which may wait.
+    // The same for what is written for people, which may wait. lane: the
+    // namespace of what it is about, or "": agent/calls/task_queue.h.
+    template <class Question, class Then>
+    void report_in(const std::string &lane, Question question, Then then) const
+    {
+        send(reporters_, std::move(question), std::move(then), lane);
+    }
     template <class Question, class Then>
     void report(Question question, Then then) const
     {
-        send(reporters_, std::move(question), std::move(then));
+        report_in({}, std::move(question), std::move(then));
     }
 
     // The same with a message as the answer: of the type Answer, or what
@@ -65,11 +72,16 @@ class Errands {
             call(task, slurm, kube);
         });
     }
+    template <class Task>
+    void report_in(const std::string &lane, Task task) const
+    {
+        reporters_.push([&slurm = slurm_, task = std::move(task)](
+                            Kube &kube) { call(task, slurm, kube); },
+                        lane);
+    }
     template <class Task> void report(Task task) const
     {
-        reporters_.push([&slurm = slurm_, task = std::move(task)](Kube &kube) {
-            call(task, slurm, kube);
-        });
+        report_in({}, std::move(task));
     }
 
     // Returns a function, for any thread, that hands the message to the owner
@@ -104,16 +116,18 @@ class Errands {
     }
 
     template <class Question, class Then>
-    void send(TaskQueue &queue, Question question, Then then) const
+    void send(TaskQueue &queue, Question question, Then then,
+              const std::string &lane = {}) const
     {
-        queue.push([&slurm = slurm_, &mailbox = mailbox_,
-                    question = std::move(question),
-                    then = std::move(then)](Kube &kube) {
-            auto answer =
-                std::make_shared<decltype(answer_of(question, slurm, kube))>(
-                    answer_of(question, slurm, kube));
-            mailbox.push(Ask{[then, answer] { then(*answer); }});
-        });
+        queue.push(
+            [&slurm = slurm_, &mailbox = mailbox_,
+             question = std::move(question),
+             then = std::move(then)](Kube &kube) {
+                auto answer = std::make_shared<decltype(answer_of(
+                    question, slurm, kube))>(answer_of(question, slurm, kube));
+                mailbox.push(Ask{[then, answer] { then(*answer); }});
+            },
+            lane);
     }
 
     Slurm &slurm_;

@@ -57,7 +57,8 @@ void Voice::say(GangEntry &entry, const std::string &reason,
         if (pod->bound() || pod->terminal() || pod->deleting ||
             shows(*pod, reason, message))
             continue;
-        errands_.report(
+        errands_.report_in(
+            pod->key.ns,
             [pod, wait, dropped = entry.telling.get_token()](Kube &kube) {
                 return write_message(*pod, wait, dropped, kube);
             },
@@ -81,7 +82,7 @@ void Voice::warn(const Gang &gang, const std::string &reason,
 {
     for (const PodPtr &pod : gang.pods)
         if (pod->living())
-            errands_.report([pod, reason, text](Kube &kube) {
+            errands_.report_in(pod->key.ns, [pod, reason, text](Kube &kube) {
                 (void)kube.post_event(*pod, {PodEvent::Type::warning, reason,
                                              "Scheduling", text});
             });
@@ -126,7 +127,7 @@ void Voice::say_bound(const Gang &gang, const Bind &bind) const
                 text += waste_message(
                     *pod, cpus_of(gang, *pod),
                     component_on(*gang.job, nodes_.slurm_name_of(node)));
-            errands_.report([pod, text](Kube &kube) {
+            errands_.report_in(pod->key.ns, [pod, text](Kube &kube) {
                 (void)kube.post_event(*pod, {PodEvent::Type::normal,
                                              "Scheduled", "Binding", text});
             });

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int too_many = 20000; // steps: somebody runs in a circle
 
-template <class T> std::optional<T> take(Mailbox<T> &from)
+template <class Queue> auto take(Queue &from) -> decltype(from.pop())
 {
     return from.size() == 0 ? std::nullopt : from.pop();
 }

@@ -266,6 +266,26 @@ TEST_CASE("many namespaces that fill the queue leave a place for another one")
     CHECK(queue.said_on("also").contains("MaxPendingJobs=10"));
 }
 
+TEST_CASE("thousands of submits of one namespace delay another by one")
+{
+    World world;
+    world.namespaces.push_back({"other", {}, {}});
+    for (int i = 0; i < 500; i++)
+        world.kube.put(make_pod("p" + std::to_string(i)));
+    Pod late = make_pod("late");
+    late.key.ns = "other";
+    late.uid = "uid-z"; // the last to be decided
+    world.kube.put(late);
+
+    world.start_agent();
+
+    REQUIRE(world.slurm.count("submit") == 501);
+    JobId id = 1;
+    while (world.slurm.job(id).asked.tag.gang != "other/late")
+        id++;
+    CHECK(id <= 2);
+}
+
 TEST_CASE("many Pods that were refused are not all asked for again at once")
 {
     World world;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/calls/task_queue.h"
+#include "tests/unit/fakes/fake_kube.h"
+
+#include <doctest/doctest.h>
+#include <string>
+#include <vector>
+
+using namespace bridge;
+
+namespace {
+
+struct Bed {
+    TaskQueue queue;
+    FakeKube kube;
+    std::vector<std::string> done;
+
+    void push(const std::string &lane, const std::string &what)
+    {
+        queue.push([this, what](Kube &) { done.push_back(what); }, lane);
+    }
+
+    void run(std::size_t tasks)
+    {
+        for (; tasks > 0; tasks--)
+            (*queue.pop())(kube);
+    }
+};
+
+} // namespace
+
+TEST_CASE("thousands of tasks of one lane delay another by one task")
+{
+    Bed bed;
+    for (int i = 0; i < 3000; i++)
+        bed.push("crowd", "crowd");
+    bed.push("other", "other");
+    bed.push("", "own");
+    CHECK(bed.queue.size() == 3002);
+
+    bed.run(3);
+    CHECK(bed.done == std::vector<std::string>{"crowd", "other", "own"});
+
+    bed.run(2999);
+    CHECK(bed.queue.size() == 0);
+    bed.push("crowd", "last");
+    bed.run(1);
+    CHECK(bed.done.back() == "last");
+}
+
+TEST_CASE("a lane keeps the order of its tasks")
+{
+    Bed bed;
+    for (const char *what : {"a1", "a2", "a3"})
+        bed.push("a", what);
+    for (const char *what : {"b1", "b2"})
+        bed.push("b", what);
+
+    bed.run(5);
+
+    CHECK(bed.done == std::vector<std::string>{"a1", "b1", "a2", "b2", "a3"});
+}
+
+// It would have a turn in each of them.
+TEST_CASE("a lane that comes and goes is not ahead of the others")
+{
+    Bed bed;
+    for (int i = 0; i < 3; i++)
+        bed.push("b", "b");
+    bed.push("a", "a");
+    bed.run(2);
+    bed.push("a", "a");
+    bed.run(2);
+
+    CHECK(bed.done == std::vector<std::string>{"b", "a", "b", "a"});
+}
