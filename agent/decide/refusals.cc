@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/decide/refusals.h"
 
+#include <algorithm>
+
 namespace bridge {
+
+namespace {
+
+Refusals::Duration times(Refusals::Duration one, std::size_t count)
+{
+    return one * static_cast<Refusals::Duration::rep>(count);
+}
+
+} // namespace
 
 void Refusals::add(const std::string &uid, const std::string &ns,
                    const std::string &sentence)
@@ -9,7 +20,7 @@ void Refusals::add(const std::string &uid, const std::string &ns,
     remove(uid);
     gangs_.emplace(uid, Place{ns, sentence});
     uids_[ns][sentence].insert(uid);
-    counts_[ns]++;
+    counts_[ns].gangs++;
 }
 
 void Refusals::remove(const std::string &uid)
@@ -23,7 +34,7 @@ void Refusals::remove(const std::string &uid)
     same->second.erase(uid);
     if (same->second.empty())
         sentences.erase(same);
-    if (--counts_.at(ns) == 0) {
+    if (--counts_.at(ns).gangs == 0) {
         counts_.erase(ns);
         uids_.erase(ns);
     }
@@ -45,19 +56,37 @@ std::vector<std::string> Refusals::accept(const std::string &uid)
     return {same.begin(), same.end()};
 }
 
+// Returns how many namespaces share what `full_share` of them may have, as a
+// multiple of that, rounded up.
+std::size_t Refusals::shares() const
+{
+    return std::max<std::size_t>((counts_.size() + full_share - 1) / full_share,
+                                 1);
+}
+
 Refusals::Duration Refusals::pause(const std::string &ns) const
 {
     auto count = counts_.find(ns);
     return count == counts_.end()
                ? Duration(0)
-               : spacing * static_cast<Duration::rep>(count->second);
+               : times(spacing, count->second.gangs * shares());
 }
 
-Refusals::Duration Refusals::turn(std::size_t index)
+Refusals::Duration Refusals::turn(std::size_t index) const
 {
-    return index < at_once
-               ? Duration(0)
-               : spacing * static_cast<Duration::rep>(index - at_once + 1);
+    const std::size_t first = std::max<std::size_t>(at_once / shares(), 1);
+    return index < first ? Duration(0)
+                         : times(spacing, (index - first + 1) * shares());
+}
+
+Refusals::Time Refusals::first_turn(const std::string &ns, Time now)
+{
+    auto count = counts_.find(ns);
+    if (count == counts_.end() || count->second.gangs < many)
+        return now;
+    Time turn = std::max(now, count->second.next_first);
+    count->second.next_first = turn + times(short_spacing, shares());
+    return turn;
 }
 
 } // namespace bridge

@@ -66,6 +66,15 @@ Clock::duration Attempts::renewal_pause(GangEntry &entry)
                                     entry.renewals++);
 }
 
+void Attempts::give_turn(GangEntry &entry)
+{
+    const Gang &gang = entry.gang;
+    if (turns_.insert(gang.uid).second)
+        entry.submit_after =
+            std::max(entry.submit_after,
+                     refusals_.first_turn(gang.key.ns, context_.now));
+}
+
 Clock::duration Attempts::refused(const Gang &gang, const std::string &message)
 {
     refusals_.add(gang.uid, gang.key.ns, message);
@@ -95,7 +104,7 @@ void Attempts::all_again(const std::string &ns)
             continue;
         // Adoptions do not wait: their Pods run.
         bool waits = holds_back<Submit>(entry) && !entry.in_flight;
-        again(entry, Refusals::turn(waits ? tried[own]++ : 0));
+        again(entry, refusals_.turn(waits ? tried[own]++ : 0));
     }
 }
 

@@ -47,8 +47,48 @@ TEST_CASE("a success is the sign for those that were refused in the same words")
 
 TEST_CASE("of all that are to be tried again a few are at once, others in turn")
 {
-    CHECK(Refusals::turn(0) == Refusals::Duration(0));
-    CHECK(Refusals::turn(Refusals::at_once - 1) == Refusals::Duration(0));
-    CHECK(Refusals::turn(Refusals::at_once) == Refusals::spacing);
-    CHECK(Refusals::turn(Refusals::at_once + 9) == 10 * Refusals::spacing);
+    Refusals refusals;
+    CHECK(refusals.turn(0) == Refusals::Duration(0));
+    CHECK(refusals.turn(Refusals::at_once - 1) == Refusals::Duration(0));
+    CHECK(refusals.turn(Refusals::at_once) == Refusals::spacing);
+    CHECK(refusals.turn(Refusals::at_once + 9) == 10 * Refusals::spacing);
+}
+
+TEST_CASE("many namespaces with refused gangs are not tried more in sum")
+{
+    Refusals refusals;
+    auto add = [&](std::size_t count) {
+        for (std::size_t i = 0; i < count; i++)
+            refusals.add(std::to_string(i), "n" + std::to_string(i), "no");
+    };
+    add(Refusals::full_share);
+    CHECK(refusals.pause("n0") == Refusals::spacing);
+    add(10 * Refusals::full_share);
+    CHECK(refusals.pause("n0") == 10 * Refusals::spacing);
+    CHECK(refusals.turn(1) == Refusals::Duration(0));
+    CHECK(refusals.turn(2) == 10 * Refusals::spacing);
+    add(100 * Refusals::full_share);
+    CHECK(refusals.turn(0) == Refusals::Duration(0));
+    CHECK(refusals.turn(1) == 100 * Refusals::spacing);
+}
+
+TEST_CASE("where very many are refused, first tries come one after another")
+{
+    const Refusals::Time now{std::chrono::hours(1)};
+    Refusals refusals;
+    for (std::size_t i = 0; i < Refusals::many - 1; i++)
+        refusals.add(std::to_string(i), "a", "no");
+    CHECK(refusals.first_turn("a", now) == now);
+    CHECK(refusals.first_turn("a", now) == now);
+
+    refusals.add("one more", "a", "no");
+    CHECK(refusals.first_turn("a", now) == now);
+    CHECK(refusals.first_turn("a", now) == now + Refusals::short_spacing);
+    CHECK(refusals.first_turn("a", now) == now + 2 * Refusals::short_spacing);
+    CHECK(refusals.first_turn("b", now) == now);
+    const Refusals::Time later = now + std::chrono::seconds(1);
+    CHECK(refusals.first_turn("a", later) == later);
+
+    refusals.remove("one more");
+    CHECK(refusals.first_turn("a", now) == now);
 }
