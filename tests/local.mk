@@ -291,6 +291,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/nodes/node_sync_test.cc \
 	tests/unit/nodes/placement_table_test.cc \
 	tests/unit/nodes/potential_test.cc \
+	tests/unit/nodes/selection_pace_test.cc \
 	tests/unit/nodes/shadow_plan_test.cc \
 	tests/unit/objects/batch_pod_start_test.cc \
 	tests/unit/objects/extended_resources_test.cc \

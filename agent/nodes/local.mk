@@ -15,6 +15,7 @@ agent_nodes_sources = \
 	agent/nodes/plan.cc agent/nodes/plan.h \
 	agent/nodes/potential.cc agent/nodes/potential.h \
 	agent/nodes/removal.cc agent/nodes/removal.h \
+	agent/nodes/selection_pace.cc agent/nodes/selection_pace.h \
 	agent/nodes/shadow_plan.cc agent/nodes/shadow_plan.h \
 	agent/nodes/sizes.cc agent/nodes/sizes.h \
 	agent/nodes/step.h \

@@ -40,7 +40,8 @@ bool PlacementTable::has_room(const Asker &asker) const
 
 bool PlacementTable::is_full(const Asker &asker) const
 {
-    const std::size_t used = entries_.size() - 1; // without the empty one
+    const std::size_t used = entries_.size() - 1 // without the empty one
+                             - std::min(nowhere_, max_nowhere);
     if (asker.has_job || used < max_predicates - reserve)
         return false;
     auto held = held_.find(asker.ns);
@@ -111,7 +112,17 @@ bool PlacementTable::take(const std::vector<PredicatePtr> &wishes,
                 all ? std::optional<std::size_t>(0) : std::nullopt;
         changed |= before != state_of(known->second);
     }
+    count_nowhere();
     return changed;
+}
+
+void PlacementTable::count_nowhere()
+{
+    nowhere_ = static_cast<std::size_t>(
+        std::ranges::count_if(entries_, [](const auto &known) {
+            return known.second.predicate &&
+                   state_of(known.second) == State::nowhere;
+        }));
 }
 
 bool PlacementTable::drop_unused(Clock::time_point now, Clock::duration linger)
@@ -128,6 +139,7 @@ bool PlacementTable::drop_unused(Clock::time_point now, Clock::duration linger)
     std::erase_if(entries_, [](const auto &known) {
         return known.second.predicate && known.second.needed.empty();
     });
+    count_nowhere();
     return dropped;
 }
 

@@ -37,6 +37,9 @@ class PlacementTable {
     // Each predicate costs a feature on every node that satisfies it and one
     // evaluation per Node.
     static constexpr std::size_t max_predicates = 400;
+    // So many more may be predicates that no Node satisfies. Those cost only
+    // the evaluation, and take no room of others.
+    static constexpr std::size_t max_nowhere = max_predicates;
     // The last of these are for namespaces with few predicates: divided evenly
     // among all namespaces, each gets in there until it has its part, at least
     // one. So there is room for each of them, whatever the others need.
@@ -100,11 +103,13 @@ class PlacementTable {
     static State state_of(const Entry &entry);
     bool has_room(const Asker &asker) const;
     bool is_full(const Asker &asker) const;
+    void count_nowhere();
     PredicatePtr share(PredicatePtr predicate);
 
     std::map<std::string, Entry> entries_; // by feature
     // The number of predicates by namespace.
     std::map<std::string, std::size_t> held_;
+    std::size_t nowhere_ = 0; // predicates that no Node satisfies
     std::size_t in_namespace_ = max_predicates;
     std::size_t namespaces_ = 1;
     std::map<std::string, std::weak_ptr<const Predicate>> shared_;

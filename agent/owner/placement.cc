@@ -152,9 +152,8 @@ PlacementTable::State Placement::need(const Gang &gang,
                                       const PredicatePtr &predicate)
 {
     auto state = table_.need(predicate, asker_for(gang), context_.now);
-    if (table_.pop_new()) {
-        sync_.sync_now();
-    }
+    if (table_.pop_new())
+        sync_.sync_at(pace_.next(gang.key.ns, context_.now));
     return state;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "agent/nodes/placement_table.h"
+#include "agent/nodes/selection_pace.h"
 #include "agent/nodes/sync.h"
 #include "agent/owner/agenda.h"
 #include "agent/owner/context.h"
@@ -76,6 +77,7 @@ class Placement {
     GangStore &gangs_;
     const KnownNodes &nodes_;
     PlacementTable table_;
+    SelectionPace pace_;
     std::set<std::string> waits_; // gang uids, until the next sync
 };
 

@@ -29,16 +29,18 @@ Clock::time_point SyncTimes::next() const
 {
     if (under_way_)
         return Clock::time_point::max();
-    return changed_ ? std::min(due_, poll_due_) : poll_due_;
+    return std::min(changed_ ? std::min(due_, poll_due_) : poll_due_, later_);
 }
 
 bool SyncTimes::begin()
 {
     under_way_ = true;
     began_ = context_.now;
-    bool changed = changed_ && due_ <= context_.now;
-    if (changed)
+    bool changed = (changed_ && due_ <= context_.now) || later_ <= context_.now;
+    if (changed) {
         changed_ = false;
+        later_ = Clock::time_point::max();
+    }
     return changed;
 }
 
@@ -54,6 +56,14 @@ void SyncTimes::failed(Clock::duration pause)
     changed_ = true;
     due_ = context_.now + pause;
     poll_due_ = std::max(poll_due_, due_);
+    rest_until(due_);
+}
+
+// What sync_at() has asked for does not come before.
+void SyncTimes::rest_until(Clock::time_point when)
+{
+    if (later_ != Clock::time_point::max())
+        later_ = std::max(later_, when);
 }
 
 // In a busy cluster one comparison takes all changes that have arrived; it must
@@ -61,8 +71,10 @@ void SyncTimes::failed(Clock::duration pause)
 void SyncTimes::succeeded()
 {
     end();
+    const Clock::time_point rested = context_.now + (context_.now - began_);
     if (changed_)
-        due_ = std::max(due_, context_.now + (context_.now - began_));
+        due_ = std::max(due_, rested);
+    rest_until(rested);
 }
 
 } // namespace bridge

@@ -6,6 +6,8 @@
 
 #include "agent/owner/context.h"
 
+#include <algorithm>
+
 namespace bridge {
 
 class SyncTimes {
@@ -16,6 +18,8 @@ class SyncTimes {
     void sync_now();
     // Compare by then.
     void sync_by(Clock::time_point when);
+    // Compare then or before, and nothing else waits for that.
+    void sync_at(Clock::time_point when) { later_ = std::min(later_, when); }
     // Compare after this pause, unless a comparison is wanted before.
     void retry_in(Clock::duration pause);
     // Something has changed that can wait: compare once the pause after the
@@ -33,11 +37,13 @@ class SyncTimes {
 
   private:
     void end();
+    void rest_until(Clock::time_point when);
 
     const Context &context_;
     bool changed_ = true;
     bool under_way_ = false;
     Clock::time_point due_{};
+    Clock::time_point later_ = Clock::time_point::max(); // sync_at()
     Clock::time_point poll_due_{}; // when Slurm's nodes are looked at again
     Clock::time_point began_{};
 };

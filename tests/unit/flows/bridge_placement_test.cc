@@ -430,6 +430,68 @@ TEST_CASE("a Pod of a namespace that has its share of selections says so, and "
     CHECK(world.node_of("web") == "kn1");
 }
 
+TEST_CASE("selections that no Node satisfies leave room for those of others")
+{
+    World world;
+    world.nodes = {labelled("kn1", {{"disk", "ssd"}}), make_node("kn2")};
+    for (const char *ns : {"n0", "n1", "n2", "n3", "late"})
+        world.namespaces.push_back({ns, {}, {}});
+    for (int i = 4; i < 100; i++) // they divide the reserve
+        world.namespaces.push_back({"n" + std::to_string(i), {}, {}});
+    world.start_agent();
+    auto create_in = [&](const std::string &ns, const std::string &name,
+                         PredicatePtr predicate) {
+        Pod pod = asking(name, std::move(predicate));
+        pod.key.ns = ns;
+        pod.uid = "uid-" + ns + "-" + name;
+        world.kube.put(pod);
+        return pod.key;
+    };
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 100; k++)
+            create_in("n" + std::to_string(i), "p" + std::to_string(k),
+                      wants("k" + std::to_string(i), std::to_string(k)));
+    world.settle();
+    world.pass(seconds(1));
+
+    ObjectKey first = create_in("late", "first", wants("disk", "hdd"));
+    ObjectKey second = create_in("late", "second", wants("disk", "ssd"));
+    world.settle();
+    CHECK(world.kube.find(second)->bound());
+    CHECK(world.kube.find(first)->scheduled.message.contains("disk=hdd"));
+}
+
+TEST_CASE("new selections of one namespace are set a few seconds apart")
+{
+    World world;
+    TextMap labels;
+    for (int i = 0; i < 40; i++)
+        labels["l" + std::to_string(i)] = "yes";
+    world.nodes = {make_node("kn1", 64)};
+    world.nodes[0].labels.merge(labels);
+    world.namespaces.push_back({"other", {}, {}});
+    world.start_agent();
+    auto before = world.slurm.count("set_features");
+    auto create = [&](int i) {
+        world.create(asking("p" + std::to_string(i),
+                            wants("l" + std::to_string(i), "yes")));
+        world.now += std::chrono::milliseconds(100);
+    };
+    for (int i = 0; i < 30; i++)
+        create(i);
+
+    CHECK(world.slurm.count("set_features") - before <=
+          SelectionPace::at_once + 1);
+    Pod theirs = asking("theirs", wants("l30", "yes"));
+    theirs.key.ns = "other";
+    theirs.uid = "uid-theirs";
+    world.create(theirs);
+    CHECK(world.kube.find(theirs.key)->bound());
+    world.pass(seconds(10));
+    for (int i = 0; i < 30; i++)
+        CHECK(world.node_of("p" + std::to_string(i)) == "kn1");
+}
+
 namespace {
 
 // Nodes of 16 CPUs that are looked at as often as a site's.

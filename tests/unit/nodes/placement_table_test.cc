@@ -167,6 +167,40 @@ TEST_CASE("what a job asks for already is kept whatever the limits say")
     CHECK(table.need(with_label("x"), {"new", true}, start) == State::unknown);
 }
 
+TEST_CASE("predicates that no Node satisfies take no room of others")
+{
+    PlacementTable table;
+    table.set_limit(100);
+    table.set_namespaces(20);
+    int made = 0;
+    auto ask = [&](const std::string &ns) {
+        return table.need(with_label("l" + std::to_string(made++)), {ns},
+                          start) == State::unknown;
+    };
+    auto all_nowhere = [&] { table.take(table.wishes(), {}, true); };
+    for (int i = 0; i < 4; i++) {
+        for (int k = 0; k < 100; k++)
+            CHECK(ask("hostile" + std::to_string(i)));
+        all_nowhere();
+    }
+    CHECK_FALSE(ask("hostile0")); // as many as it may have
+
+    for (int k = 0; k < 100; k++)
+        CHECK(ask("late"));
+    CHECK(wished(table) == 501);
+
+    // Nor is there no end to them.
+    for (int i = 0; i < 10; i++) {
+        for (int k = 0; k < 100; k++)
+            (void)ask("more" + std::to_string(i));
+        all_nowhere();
+    }
+    CHECK(wished(table) <=
+          1 + PlacementTable::max_predicates + PlacementTable::max_nowhere);
+    table.drop_unused(start + seconds(60), seconds(60));
+    CHECK(ask("late"));
+}
+
 TEST_CASE("whatever other namespaces need, each has its part of the reserve")
 {
     PlacementTable table;

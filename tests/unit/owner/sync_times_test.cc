@@ -77,6 +77,36 @@ TEST_CASE("a pause before a retry does not delay a change")
     CHECK(bed.is_due());
 }
 
+TEST_CASE("a comparison for later delays nothing else")
+{
+    Bed bed;
+    bed.compare(seconds(0));
+    bed.sync.sync_at(bed.context.now + seconds(4));
+    CHECK_FALSE(bed.is_due());
+    bed.pass(seconds(1));
+    bed.sync.sync_when_due();
+    CHECK(bed.is_due());
+
+    CHECK(bed.compare(seconds(0))); // it was for both
+    bed.pass(seconds(3));
+    CHECK_FALSE(bed.is_due());
+
+    bed.sync.sync_at(bed.context.now + seconds(1));
+    bed.pass(seconds(1));
+    CHECK(bed.is_due());
+    CHECK(bed.compare(seconds(0)));
+
+    bed.sync.sync_at(bed.context.now);
+    bed.sync.begin();
+    bed.sync.sync_at(bed.context.now);
+    bed.pass(seconds(2));
+    bed.sync.succeeded();
+    bed.pass(seconds(1));
+    CHECK_FALSE(bed.is_due()); // it rests as long as it took
+    bed.pass(seconds(1));
+    CHECK(bed.is_due());
+}
+
 TEST_CASE("a comparison that failed is repeated after its pause")
 {
     Bed bed;
