@@ -39,8 +39,10 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/calls/call_counts_test.cc \
 	tests/unit/calls/kube_api_test.cc \
 	tests/unit/calls/kube_bodies_test.cc \
+	tests/unit/calls/kube_volumes_test.cc \
 	tests/unit/calls/task_queue_test.cc \
 	tests/unit/calls/token_request_test.cc \
+	tests/unit/calls/volume_list_test.cc \
 	tests/unit/calls/workers_test.cc \
 	tests/unit/calls/write_gate_test.cc \
 	tests/unit/cel/cel_test.cc \

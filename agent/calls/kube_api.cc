@@ -2,6 +2,7 @@
 #include "agent/calls/kube_api.h"
 
 #include "agent/calls/kube_bodies.h"
+#include "agent/calls/volume_list.h"
 #include "common/kube/status.h"
 
 #include <algorithm>
@@ -64,9 +65,11 @@ Result<> judge(const Pod &now_there, const Pod &pod, const Binding &binding,
 } // namespace
 
 KubeApi::KubeApi(HttpEndpoint endpoint, const WriteGate &gate,
-                 std::string reporter, std::string instance)
+                 std::string reporter, std::string instance,
+                 std::shared_ptr<VolumeList> volumes)
     : http_(std::move(endpoint), gate), reporter_(std::move(reporter)),
-      instance_(std::move(instance))
+      instance_(std::move(instance)),
+      volumes_(volumes ? std::move(volumes) : std::make_shared<VolumeList>())
 {
 }
 

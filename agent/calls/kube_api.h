@@ -22,6 +22,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace bridge {
@@ -149,7 +150,9 @@ class Kube {
     list_pods_with_label(const std::string &ns, const std::string &label) = 0;
 
     // Reads the Pod's volume claims and their volumes and classes, one request
-    // each. For a class without provisioner it also lists all volumes.
+    // each. For a class without provisioner it also returns the free volumes of
+    // that class, as one list of all says that serves all Pods for some seconds
+    // (volume_list.h); Code::busy while the first list is being read.
     virtual Result<VolumeFacts> read_volumes(const Pod &pod) = 0;
 
     // Sets the node of a claim that waits for its first consumer.
@@ -200,12 +203,15 @@ class Kube {
                                      const PodEvent &event) = 0;
 };
 
+class VolumeList;
+
 class KubeApi : public Kube {
   public:
     // reporter: the reportingController of Events, such as the scheduler's
-    // name. instance: tells two agents apart. The gate must outlive this.
+    // name. instance: tells two agents apart. volumes: what all of one agent
+    // share; null: nothing. The gate must outlive this.
     KubeApi(HttpEndpoint endpoint, const WriteGate &gate, std::string reporter,
-            std::string instance);
+            std::string instance, std::shared_ptr<VolumeList> volumes = {});
 
     Result<> bind(const Pod &pod, const Binding &binding) override;
     Result<> set_unscheduled(const Pod &pod, const PodWait &wait) override;
@@ -285,6 +291,7 @@ class KubeApi : public Kube {
     GatedHttp http_;
     std::string reporter_;
     std::string instance_;
+    std::shared_ptr<VolumeList> volumes_;
 };
 
 } // namespace bridge

@@ -2,14 +2,18 @@
 // KubeApi's requests for volumes and volume claims.
 #include "agent/calls/kube_api.h"
 
+#include "agent/calls/volume_list.h"
 #include "common/contract/names.h"
 #include "common/kube/status.h"
 #include "common/kube/text.h"
+
+#include <set>
 
 namespace bridge {
 
 namespace {
 
+constexpr char page_size[] = "500";
 constexpr char merge_patch[] = "application/merge-patch+json";
 
 std::string claim_path(const std::string &ns, const std::string &name)
@@ -45,10 +49,50 @@ Result<> check_write(const Result<HttpReply> &reply, const std::string &what)
     return {};
 }
 
+// Reads all volumes, a page at a time.
+Result<VolumeList::Known> list_volumes(GatedHttp &http)
+{
+    const std::string all =
+        std::string("/api/v1/persistentvolumes?limit=") + page_size;
+    VolumeList::Known known;
+    std::string next;
+    do {
+        auto page = object_in(
+            http.get(next.empty() ? all
+                                  : all + "&continue=" + url_encode(next)),
+            "list volumes");
+        if (!page)
+            return std::unexpected(page.error());
+        if (page->text("kind") != "PersistentVolumeList")
+            return fail(Code::internal, "list volumes: not a list");
+        for (const Json &item : page->items("items"))
+            add_volume(known, volume_from(item));
+        next = page->text("metadata/continue");
+    } while (!next.empty());
+    return known;
+}
+
+// Returns the names of those that the claim ("ns/name") has got or may get.
+std::set<std::string> volumes_of(const std::string &claim,
+                                 const VolumeList::View &view)
+{
+    std::set<std::string> names;
+    auto [first, last] = view.known->meant.equal_range(claim);
+    for (auto meant = first; meant != last; ++meant)
+        names.insert(meant->second);
+    for (const auto &[volume, to] : view.given)
+        if (to == claim)
+            names.insert(volume);
+    return names;
+}
+
 // Reads one Pod's claims, their volumes and classes.
 class Reader {
   public:
-    Reader(GatedHttp &http, const std::string &ns) : http_(http), ns_(ns) {}
+    Reader(GatedHttp &http, const std::string &ns, VolumeList &volumes)
+        : http_(http), ns_(ns), volumes_(volumes)
+    {
+    }
 
     Result<> read(const std::string &name)
     {
@@ -62,8 +106,7 @@ class Reader {
         Claim claim = facts.claims[name] = claim_from(*json);
         if (claim.bound)
             return read_volume(claim.volume);
-        return claim.storage_class ? read_class(*claim.storage_class)
-                                   : Result<>{};
+        return claim.storage_class ? read_class(claim) : Result<>{};
     }
 
     VolumeFacts facts;
@@ -81,8 +124,9 @@ class Reader {
         return {};
     }
 
-    Result<> read_class(const std::string &name)
+    Result<> read_class(const Claim &claim)
     {
+        const std::string &name = *claim.storage_class;
         if (!is_object_name(name))
             return {};
         auto json = get_object(http_, class_path(name));
@@ -92,36 +136,39 @@ class Reader {
             return {};
         StorageClass made = facts.classes[name] = storage_class_from(*json);
         if (made.waits_for_consumer && made.provisioner == no_provisioner)
-            return read_all_volumes();
+            return find_free(claim);
         return {};
     }
 
-    // The API cannot list the volumes of one class.
-    Result<> read_all_volumes()
+    // A volume that the claim has got, or may have, is read by itself: it must
+    // not get another one because the list is old.
+    Result<> find_free(const Claim &claim)
     {
-        if (std::exchange(all_read_, true))
-            return {};
-        auto json = get_object(http_, "/api/v1/persistentvolumes");
-        if (!json)
-            return std::unexpected(json.error());
-        for (const Json &item : json->items("items")) {
-            Volume volume = volume_from(item);
-            std::string name = volume.name;
-            facts.volumes[name] = std::move(volume);
-        }
+        const std::string own_name = ns_ + "/" + claim.name;
+        auto view =
+            volumes_.view(Clock::now(), [this] { return list_volumes(http_); });
+        if (!view)
+            return std::unexpected(view.error());
+        for (const auto &[name, volume] : view->known->free)
+            if (volume.storage_class == claim.storage_class &&
+                !view->given.contains(name))
+                facts.volumes.emplace(name, volume);
+        for (const std::string &name : volumes_of(own_name, *view))
+            if (auto read = read_volume(name); !read)
+                return read;
         return {};
     }
 
     GatedHttp &http_;
     const std::string &ns_;
-    bool all_read_ = false;
+    VolumeList &volumes_;
 };
 
 } // namespace
 
 Result<VolumeFacts> KubeApi::read_volumes(const Pod &pod)
 {
-    Reader reader(http_, pod.key.ns);
+    Reader reader(http_, pod.key.ns, *volumes_);
     for (const ClaimRef &claim : pod.claims)
         if (auto read = reader.read(claim.name); !read)
             return std::unexpected(read.error());
@@ -167,10 +214,12 @@ Result<> KubeApi::give_volume(const Volume &volume, const Claim &claim)
                                              {"name", claim.name},
                                              {"uid", claim.uid}})}})}})
             .dump();
-    return check_write(http_.patch(Write::give_volume, volume_path(volume.name),
-                                   merge_patch, body),
-                       "give the volume " + volume.name + " to the claim " +
-                           claim.ns + "/" + claim.name);
+    auto reply = http_.patch(Write::give_volume, volume_path(volume.name),
+                             merge_patch, body);
+    const std::string to = claim.ns + "/" + claim.name;
+    volumes_->give(volume.name, to, Clock::now());
+    return check_write(reply, "give the volume " + volume.name +
+                                  " to the claim " + to);
 }
 
 } // namespace bridge

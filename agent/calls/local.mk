@@ -16,6 +16,7 @@ agent_calls_sources = \
 	agent/calls/kube_volumes.cc \
 	agent/calls/task_queue.cc agent/calls/task_queue.h \
 	agent/calls/token_request.cc agent/calls/token_request.h \
+	agent/calls/volume_list.cc agent/calls/volume_list.h \
 	agent/calls/workers.cc agent/calls/workers.h \
 	agent/calls/write_gate.h
 if FAULT_POINTS

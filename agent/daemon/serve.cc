@@ -7,6 +7,7 @@
 #include "agent/calls/guarded_lease.h"
 #include "agent/calls/guarded_queue.h"
 #include "agent/calls/guarded_slurm.h"
+#include "agent/calls/volume_list.h"
 #include "agent/calls/workers.h"
 #include "agent/daemon/access_watch.h"
 #include "agent/daemon/census_thread.h"
@@ -231,13 +232,15 @@ class CutOff {
 };
 
 // Returns a factory of connections to the API server whose writes pass the
-// gate. The arguments must outlive the factory.
+// gate, and which share the list of volumes. The endpoint and the gate must
+// outlive the factory.
 Workers::KubeFactory kube_factory(const HttpEndpoint &endpoint,
-                                  const WriteGate &gate)
+                                  const WriteGate &gate,
+                                  const std::shared_ptr<VolumeList> &volumes)
 {
-    return [&endpoint, &gate]() -> std::unique_ptr<Kube> {
+    return [&endpoint, &gate, volumes]() -> std::unique_ptr<Kube> {
         return std::make_unique<KubeApi>(endpoint, gate, "slurmk8sd",
-                                         host_name());
+                                         host_name(), volumes);
     };
 }
 
@@ -250,10 +253,10 @@ struct Calls {
         : counts(counted(endpoint)), permit(conf.socket_path),
           gate([this] { return permit.check(); }, fault_points()),
           slurm(slurm_api, gate, *counts), queue(queue_api, gate, *counts),
-          workers(conf.workers, kube_factory(endpoint, gate)),
+          workers(conf.workers, kube_factory(endpoint, gate, volumes)),
           submitters(std::clamp(conf.workers / 2, 1u, most_submitters),
-                     kube_factory(endpoint, gate)),
-          reporters(reporter_count, kube_factory(endpoint, gate))
+                     kube_factory(endpoint, gate, volumes)),
+          reporters(reporter_count, kube_factory(endpoint, gate, volumes))
     {
     }
 
@@ -280,6 +283,7 @@ struct Calls {
     SlurmCensusApi census_api;
     CountedCensus census{census_api, *counts};
     SlurmMetrics metrics;
+    const std::shared_ptr<VolumeList> volumes = std::make_shared<VolumeList>();
     Workers workers;
     Workers submitters;
     Workers reporters;

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """StorageClasses, volumes and claims, bound by the real controllers; a test is
 the provisioner where one is needed."""
+import os
+
 import bed
 from admission import make
 from tap import wait_for
@@ -53,6 +55,17 @@ def claim(name, storage_class=LOCAL, size="1Gi", **spec):
     make(CLAIMS, {"metadata": {"name": name}, "spec": {
         "accessModes": ["ReadWriteOnce"], "storageClassName": storage_class,
         "resources": {"requests": {"storage": size}}, **spec}})
+
+
+def lists():
+    """How many lists of all volumes the API server has answered so far."""
+    text = bed.inside(
+        "curl", "-sf", "--cacert", os.environ["SANDBOX_CA"],
+        "-H", "Authorization: Bearer " + os.environ["SANDBOX_TOKEN"],
+        os.environ["SANDBOX_API"] + "/metrics")
+    return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines()
+               if line.startswith("apiserver_request_total{") and
+               'resource="persistentvolumes"' in line and 'verb="LIST"' in line)
 
 
 def get_claim(name):

@@ -5,6 +5,7 @@ is bound by the real controllers."""
 import atexit
 import pathlib
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 import admission
@@ -96,6 +97,28 @@ def first_consumer_none_free():
     bed.wait_words("nothing", "finds no free volume that fits")
     volumes.volume("large", "kn1")
     equal(land("nothing"), "kn1", "its node")
+
+
+@case
+def listed_for_all():
+    """many Pods wait for free volumes: these are listed once each ten seconds, and
+    new ones are found"""
+    count = 12
+    before, began = volumes.lists(), time.monotonic()
+    for i in range(count):
+        volumes.claim(f"d{i}")
+        make(f"p{i}", with_claims(f"d{i}"))
+    for i in range(count):
+        bed.wait_words(f"p{i}", "finds no free volume that fits")
+    took = time.monotonic() - began
+    lists = volumes.lists() - before
+    check(lists <= 2 + took / 10, f"{lists} lists in {took:.0f} s")
+    for i in range(count):
+        volumes.volume(f"v{i}", f"kn{1 + i % 4}")
+    for i in range(count):
+        land(f"p{i}", 60)
+    equal(len({volumes.volume_of(f"d{i}") for i in range(count)}), count,
+          "volumes that they have")
 
 
 @case
