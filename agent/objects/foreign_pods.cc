@@ -9,7 +9,17 @@
 
 namespace bridge {
 
-// Sums cannot overflow: amounts_of() limits the count of each Pod.
+namespace {
+
+// More than any Node has, and so little that the sum of 60,000 Pods does not
+// overflow. Users write any amount, and then the Node has no room in any case.
+constexpr std::int64_t most_memory = std::int64_t{1} << 47; // bytes
+constexpr std::int64_t most_cpu = std::int64_t{1} << 40;    // thousandths
+constexpr std::int64_t most_devices = 1'000'000'000;
+
+} // namespace
+
+// Sums cannot overflow: amounts_of() limits what each Pod adds.
 Amounts &Amounts::operator+=(const Amounts &more)
 {
     cpu += more.cpu;
@@ -34,11 +44,11 @@ Amounts &Amounts::operator-=(const Amounts &part)
 
 Amounts amounts_of(const Requests &asks)
 {
-    constexpr std::int64_t most = 1'000'000'000;
-    Amounts amounts{asks.cpu, asks.memory};
+    Amounts amounts{MilliCpu{std::min(asks.cpu.value, most_cpu)},
+                    Bytes{std::min(asks.memory.value, most_memory)}};
     for (const auto &[resource, count] : asks.others)
         if (count > 0 && is_extended_resource(resource))
-            amounts.devices[resource] = std::min(count, most);
+            amounts.devices[resource] = std::min(count, most_devices);
     return amounts;
 }
 

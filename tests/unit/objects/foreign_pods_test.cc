@@ -67,6 +67,23 @@ TEST_CASE("sums follow the Pods, and say which Node's is another one")
     CHECK(pods.size() == 1);
 }
 
+TEST_CASE("the sum of whatever Pods request is more than the Node has")
+{
+    constexpr std::int64_t most = std::int64_t{1} << 62; // see units.h
+    Requests has{MilliCpu{64'000}, Bytes{std::int64_t{1} << 46}, {}};
+    Amounts each = amounts_of({MilliCpu{most}, Bytes{most}, {}});
+    ForeignPods pods;
+    for (int i = 0; i < 10'000; i++) {
+        pods.put({std::to_string(i), "n1", each});
+        REQUIRE(pods.on("n1").cpu > has.cpu);
+        REQUIRE(pods.on("n1").memory > has.memory);
+        REQUIRE(less(has, pods.on("n1")) == Amounts{});
+    }
+    for (int i = 0; i < 10'000; i++)
+        pods.put({std::to_string(i), "", {}});
+    CHECK(pods.on("n1") == Amounts{});
+}
+
 TEST_CASE("devices are counted with the rest")
 {
     ForeignPods pods;
