@@ -75,6 +75,10 @@ Result<> add_cpus_on_nodes(Job &job);
 // of a task that a Pod runs.
 bool is_array_rest(const slurm_job_info_t &info);
 
+// Returns what it needs and has of nodes. What it excludes is an entry of its
+// own, as of a job that is over: it keeps no node in Slurm.
+std::vector<NodeUse> uses_of(const slurm_job_info_t &info);
+
 // Whether it has nodes: also if it is suspended, or has ended and its nodes are
 // not free again yet.
 bool holds_nodes(const slurm_job_info_t &info);

@@ -49,7 +49,7 @@ enum class ShadowTier : std::uint8_t {
 struct NodeUse {
     JobRef job;
     bool pending = false;
-    // Nodes that it requests or excludes, or has while it is suspended.
+    // Nodes that it requests, or has while it is suspended.
     std::vector<std::string> named;
     std::string features;        // requested features, in Slurm's form
     std::string shadow_of;       // the node, if this is a shadow job
@@ -59,8 +59,9 @@ struct NodeUse {
     bool in_line = false;
     std::uint32_t time_limit = 0; // minutes, or Slurm's INFINITE
     bool external = true; // an ordinary job never starts on an external node
-    // It has ended, and slurmctld remembers it (MinJobAge). Apart from the job
-    // only `named` is set then, to what it requested or excluded.
+    // Slurm does without the nodes in `named`, but for a line in slurmctld's
+    // log: the job has ended, and slurmctld remembers it (MinJobAge), or this
+    // is what a job excludes. Apart from the job only `named` is set then.
     bool over = false;
 
     bool operator==(const NodeUse &) const = default;

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <format>
+#include <iterator>
 #include <map>
 #include <unistd.h>
 
@@ -54,8 +55,6 @@ NodeUse use_of(const slurm_job_info_t &info)
     use.pending = job_state_of(info.job_state) == JobState::pending;
     use.external = (info.bitflags & EXTERNAL_JOB) != 0;
     use.named = expand(info.req_nodes);
-    for (std::string &node : expand(info.exc_nodes))
-        use.named.push_back(std::move(node));
     if (use.over)
         return use;
     // It has its nodes, although slurmctld shows them as idle.
@@ -76,6 +75,11 @@ NodeUse use_of(const slurm_job_info_t &info)
     return use;
 }
 
+bool is_of_use(const NodeUse &use)
+{
+    return use.pending || !use.named.empty() || !use.shadow_of.empty();
+}
+
 NodeHolder holder_of(const slurm_job_info_t &info)
 {
     NodeHolder holder{{info.step_id.job_id, Sluid{info.step_id.sluid}},
@@ -87,6 +91,23 @@ NodeHolder holder_of(const slurm_job_info_t &info)
 }
 
 } // namespace
+
+// Where an excluded node is not in Slurm any more, slurmctld loses no job: it
+// only logs an error at its start, and cannot update the job.
+std::vector<NodeUse> uses_of(const slurm_job_info_t &info)
+{
+    std::vector<NodeUse> uses;
+    if (NodeUse use = use_of(info); is_of_use(use))
+        uses.push_back(std::move(use));
+    if (auto excluded = expand(info.exc_nodes); !excluded.empty()) {
+        NodeUse avoids;
+        avoids.job = {info.step_id.job_id, Sluid{info.step_id.sluid}};
+        avoids.over = true;
+        avoids.named = std::move(excluded);
+        uses.push_back(std::move(avoids));
+    }
+    return uses;
+}
 
 Result<std::vector<NodeHolder>> SlurmApi::load_holders()
 {
@@ -106,11 +127,8 @@ Result<std::vector<NodeUse>> SlurmApi::load_uses()
     if (!info)
         return std::unexpected(info.error());
     std::vector<NodeUse> uses;
-    for (const slurm_job_info_t &job : jobs_in(**info)) {
-        NodeUse use = use_of(job);
-        if (use.pending || !use.named.empty() || !use.shadow_of.empty())
-            uses.push_back(std::move(use));
-    }
+    for (const slurm_job_info_t &job : jobs_in(**info))
+        std::ranges::move(uses_of(job), std::back_inserter(uses));
     return uses;
 }
 

@@ -10,6 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 import agent_conf
 import bed
 import node_moves as nodes
+import slurmctld
 from node_moves import CORDONED, LABEL, MAINTENANCE, PARTITIONS, SLURM_NAME
 from tap import case, check, equal, never, run, wait_for
 
@@ -321,6 +322,30 @@ def deleted_when_idle():
     never("it is deleted", lambda: not nodes.in_slurm(EXTRA), 8)
     bed.run("scontrol", "delete", "ReservationName=keeps")
     wait_for("its end", lambda: not nodes.in_slurm(EXTRA), 30)
+
+
+@case
+def excluded_in_vain():
+    """a user's job that excludes all nodes, and waits for ever, keeps none of them
+    from being made anew or deleted, and outlives a start of slurmctld"""
+    nodes.make(EXTRA, cpus=8)
+    nodes.wait_cpus(EXTRA, 8)
+    job = int(bed.run("sbatch", "--parsable", "-H", "-p", "native", "-D", "/tmp",
+                      "-x", f"{EXTRA},kn[1-4]", "--wrap", "true", user="alice"))
+    try:
+        nodes.foreign("daemon", EXTRA, 3)
+        nodes.wait_cpus(EXTRA, 5)
+        bed.delete("daemon", grace=0)
+        nodes.wait_cpus(EXTRA, 8)
+        nodes.delete(EXTRA)
+        wait_for("its end", lambda: not nodes.in_slurm(EXTRA), 30)
+        slurmctld.save()
+        bed.ctl("restart", "slurmctld")
+        wait_for("the agent to serve", bed.serves, 60)
+        equal(bed.jobs()[job]["job_state"], ["PENDING"], "the job")
+    finally:
+        bed.run("scancel", str(job))
+    wait_for("the job's end", lambda: "CANCELLED" in bed.jobs()[job]["job_state"])
 
 
 @case

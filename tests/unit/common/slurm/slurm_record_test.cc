@@ -135,3 +135,25 @@ TEST_CASE("Slurm's times tell whether a job was suspended before")
     info.pre_sus_time = 90;
     CHECK(job_of(info).resumed);
 }
+
+TEST_CASE("the nodes that a job requests, and those that it excludes")
+{
+    slurm_job_info_t info{};
+    info.req_nodes = own("n1,n2");
+    info.exc_nodes = own("n[3-4]");
+    info.job_state = JOB_PENDING;
+    using Names = std::vector<std::string>;
+    auto uses = uses_of(info);
+    REQUIRE(uses.size() == 2);
+    CHECK(uses[0].named == Names{"n1", "n2"});
+    CHECK(uses[0].pending);
+    CHECK_FALSE(uses[0].over);
+    CHECK(uses[1].named == Names{"n3", "n4"});
+    CHECK_FALSE(uses[1].pending);
+    CHECK(uses[1].over); // so it keeps no node: agent/nodes/removal.h
+    info.exc_nodes = nullptr;
+    CHECK(uses_of(info).size() == 1);
+    info.job_state = JOB_RUNNING;
+    info.req_nodes = nullptr;
+    CHECK(uses_of(info).empty());
+}
