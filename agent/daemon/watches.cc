@@ -24,6 +24,15 @@ ReflectorTimes never_empty()
     return times;
 }
 
+// For ResourceClaims: while they are gone all devices seem free. Pods of other
+// schedulers may have some, of which nothing else tells.
+ReflectorTimes seldom_empty()
+{
+    ReflectorTimes times;
+    times.doubt = std::chrono::minutes(10);
+    return times;
+}
+
 // Escapes JSON as the API server, that is Go's encoding/json, does: parameters
 // are copied into claims, and are compared there byte by byte. These characters
 // occur in strings only.
@@ -178,7 +187,7 @@ void Watches::add_devices(const HttpEndpoint &endpoint,
     add(endpoint, "/apis/resource.k8s.io/v1/resourceclaims", {},
         std::make_unique<MailSink<ResourceClaim>>("watch ResourceClaims", "",
                                                   watched_claim, mailbox),
-        {}, Feature::devices);
+        seldom_empty(), Feature::devices);
 }
 
 } // namespace bridge

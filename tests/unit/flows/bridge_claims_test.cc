@@ -272,6 +272,42 @@ TEST_CASE("what others have allocated is Slurm's again when their claim goes")
     CHECK(gres() == "gpu:g:4");
 }
 
+TEST_CASE("an empty list of claims is not believed while Pods use some")
+{
+    Cluster world;
+    auto gres = [&] { return world.slurm.node("kn1").gres; };
+    auto reserved = [&](int count) {
+        return world.metrics().contains(
+            "slurmk8sd_resource_claims{state=\"reserved\"} " +
+            std::to_string(count) + "\n");
+    };
+    world.add_claim();
+    world.create(with_claim("web"));
+    world.run_containers("web");
+    REQUIRE(world.claim().is_reserved_for("uid-web"));
+    world.kube.put_claim(claim_text("x", request_gpus(1), "",
+                                    R"({"allocation":{"devices":{"results":[{
+        "request":"gpu","driver":"gpu.example.com","pool":"kn1",
+        "device":"gpu-3"}]}},"reservedFor":[{"resource":"pods","name":"p",
+        "uid":"u"}]})"));
+    world.pass(seconds(10));
+    REQUIRE(reserved(2));
+    const std::string before = gres();
+
+    world.deliver(Listed<ResourceClaim>{"", {}});
+    world.pass(seconds(10));
+    CHECK(gres() == before);
+    CHECK(reserved(2));
+    CHECK(world.status().contains("no ResourceClaim"));
+
+    world.end_containers("web", 0); // now there may be none
+    world.deliver(Listed<ResourceClaim>{"", {}});
+    world.pass(seconds(10));
+    CHECK(gres() == "gpu:g:4");
+    CHECK(reserved(0));
+    CHECK_FALSE(world.status().contains("no ResourceClaim"));
+}
+
 TEST_CASE("somebody else allocates the claim while its Pod waits in Slurm")
 {
     Cluster world;
