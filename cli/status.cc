@@ -65,6 +65,8 @@ int show_status(const Conf &conf, bool json)
     auto answer = Json::parse(reply->body);
     if (!answer)
         return print_error("slurmk8sd: " + answer.error().message);
+    if (reply->status != 200)
+        return print_error("slurmk8sd: " + answer->text("error"));
     if (json)
         std::puts(printable_json(reply->body).c_str());
     else

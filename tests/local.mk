@@ -151,6 +151,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/daemon/own_conf_test.cc \
 	tests/unit/daemon/permit_test.cc \
 	tests/unit/daemon/token_keeper_test.cc \
+	tests/unit/daemon/web_test.cc \
 	tests/unit/decide/batch_gang_test.cc \
 	tests/unit/decide/decide_batch_test.cc \
 	tests/unit/decide/decide_claims_test.cc \

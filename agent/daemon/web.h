@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The agent's HTTP endpoints, meant for loopback: /healthz for probes, /metrics
 // and /metrics/detail for Prometheus, /status and /explain for slurmk8s(1).
-// They are read-only. Anyone who can reach them learns what squeue and scontrol
-// show to everybody, and the names of the Pods: see WebAddress in k8s.conf(5).
+// They are read-only. /status and /explain have names of Pods, whatever
+// PrivateData hides: on other hosts only those may read them who send the token
+// of MetricsTokenFile. See WebAddress in k8s.conf(5).
 #pragma once
 
 #include "agent/metrics/slurm_metrics.h"
@@ -12,6 +13,7 @@
 #include "common/web/page_server.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -30,6 +32,9 @@ struct WebPages {
     // The name of a Pod and a JobId; exactly one of them is given.
     std::function<WebReply(const std::string &, const std::string &)> explain;
 };
+
+// The same by their paths, each for those who may read it.
+std::map<std::string, PageServer::Page> page_table(const WebPages &pages);
 
 // Serves them at address, with the Codes of PageServer::start().
 Result<std::unique_ptr<PageServer>> start_web(const std::string &address,

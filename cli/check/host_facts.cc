@@ -23,7 +23,7 @@ AgentFacts ask(const Conf &conf)
 {
     AgentFacts facts;
     auto reply = ask_agent(conf.web_address, "/status");
-    if (!reply)
+    if (!reply || reply->status != 200)
         return facts;
     auto answer = Json::parse(reply->body);
     if (!answer)

@@ -3,7 +3,12 @@
 
 #include "common/base/host_port.h"
 
+#include <arpa/inet.h>
 #include <httplib.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <string_view>
+#include <sys/socket.h>
 #include <thread>
 #include <utility>
 
@@ -16,18 +21,53 @@ constexpr std::size_t longest_request = 4096; // bytes
 httplib::Server::Handler handler_of(const PageServer::Page &page)
 {
     return [page](const httplib::Request &request, httplib::Response &reply) {
-        PageReply said = page({[&request](const std::string &name) {
-                                   return request.get_param_value(name);
-                               },
-                               [&request](const std::string &name) {
-                                   return request.get_header_value(name);
-                               }});
+        PageReply said =
+            page({[&request](const std::string &name) {
+                      return request.get_param_value(name);
+                  },
+                  [&request](const std::string &name) {
+                      return request.get_header_value(name);
+                  },
+                  [&request] { return is_of_this_host(request.remote_addr); }});
         reply.status = said.status;
         reply.set_content(said.body, said.type);
     };
 }
 
+std::string text_of(const sockaddr *address)
+{
+    char text[INET6_ADDRSTRLEN] = {};
+    if (address && address->sa_family == AF_INET)
+        inet_ntop(AF_INET,
+                  &reinterpret_cast<const sockaddr_in *>(address)->sin_addr,
+                  text, sizeof(text));
+    else if (address && address->sa_family == AF_INET6)
+        inet_ntop(AF_INET6,
+                  &reinterpret_cast<const sockaddr_in6 *>(address)->sin6_addr,
+                  text, sizeof(text));
+    return text;
+}
+
 } // namespace
+
+bool is_of_this_host(const std::string &address)
+{
+    // As a socket for both kinds of addresses has those of IPv4.
+    constexpr std::string_view mapped = "::ffff:";
+    std::string_view plain = address;
+    if (plain.starts_with(mapped) && plain.contains('.'))
+        plain.remove_prefix(mapped.size());
+    if (plain.starts_with("127.") || plain == "::1")
+        return true;
+    ifaddrs *all = nullptr;
+    if (plain.empty() || getifaddrs(&all) != 0)
+        return false;
+    bool found = false;
+    for (const ifaddrs *one = all; one; one = one->ifa_next)
+        found |= text_of(one->ifa_addr) == plain;
+    freeifaddrs(all);
+    return found;
+}
 
 struct PageServer::Impl {
     httplib::Server server;

@@ -20,11 +20,16 @@ struct PageReply {
     std::string type = "text/plain";
 };
 
-// Both return "" for what the request does not have.
+// The first two return "" for what the request does not have.
 struct PageRequest {
     std::function<std::string(const std::string &name)> parameter; // of a query
     std::function<std::string(const std::string &name)> header;
+    std::function<bool()> from_this_host; // see is_of_this_host()
 };
+
+// Whether this host has the address, an IP literal. A proxy on this host lends
+// it to its clients.
+bool is_of_this_host(const std::string &address);
 
 class PageServer {
   public:

@@ -4,9 +4,12 @@
 commands say, true after a restart, and without a request to slurmctld for those who
 read them."""
 import base64
+import contextlib
 import json
+import os
 import pathlib
 import sys
+import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 import agent_conf
@@ -267,6 +270,66 @@ def users():
     wait_for(f"job {job} to end", lambda: "CANCELLED" in
              bed.jobs()[int(job)]["job_state"])
     slurmctld.save()  # the next case kills it
+    wait_for("the agent to serve", bed.serves, 60)
+
+
+@contextlib.contextmanager
+def other_host():
+    """The command that runs a program where only the sandbox's bridge is, with an
+    address of its own; and the address of the agent's host there."""
+    first = urllib.parse.urlsplit(os.environ["SANDBOX_API"]).port
+    bridge = f"sbx-{first}"
+    subnet = f"10.88.{first // 32 % 256}"
+    there = f"{bridge}-web"
+    ip = ["ip", "-n", there]
+    bed.inside("ip", "netns", "add", there)
+    try:
+        bed.inside("ip", "link", "add", f"{bridge}w", "type", "veth", "peer", "name",
+                   "eth0", "netns", there)
+        bed.inside("ip", "link", "set", f"{bridge}w", "master", bridge, "up")
+        bed.inside(*ip, "addr", "add", f"{subnet}.10/24", "dev", "eth0")
+        bed.inside(*ip, "link", "set", "eth0", "up")
+        yield ["ip", "netns", "exec", there], f"{subnet}.1"
+    finally:
+        bed.inside("ip", "netns", "delete", there)
+
+
+@case
+def from_elsewhere():
+    """off loopback, the Pods and jobs of /status and /explain are told on the agent's
+    host, and elsewhere to those who send the token"""
+    bed.create(bed.pod("secret"))
+    bed.wait_job("secret", "RUNNING")
+    port = bed.web_address().split(":")[1]
+    bed.inside("sh", "-c", f"umask 077; echo {TOKEN} > {TOKEN_FILE}; "
+               f"chown slurm {TOKEN_FILE}")
+    with agent_conf.changed(lambda text: text + f"MetricsTokenFile={TOKEN_FILE}\n"
+                            f"WebAddress=0.0.0.0:{port}\n"), other_host() as there:
+        restart()
+        wait_for("the agent to serve", bed.serves, 60)
+        command, address = there
+
+        def ask(path, *words):
+            *text, status = bed.inside(
+                *command, "curl", "-s", "--max-time", "10", "-w", "\n%{http_code}",
+                *words, f"http://{address}:{port}{path}").splitlines()
+            return int(status), "\n".join(text)
+        for path in ("/status", "/explain?pod=secret"):
+            status, text = ask(path)
+            equal((status, "secret" in text), (403, False), f"{path} elsewhere: {text}")
+            check("MetricsTokenFile" in text, text)
+            status, text = ask(path, "-H", f"Authorization: Bearer {TOKEN}")
+            equal((status, "secret" in text), (200, True), f"{path} with the token")
+            equal(ask(path, "-H", f"Authorization: Bearer {TOKEN[1:]}")[0], 403,
+                  f"{path} with another token")
+        for path in ("/healthz", *PAGES):
+            equal(ask(path)[0], 200, f"{path} elsewhere")
+        for words in (["status"], ["explain", "secret"]):
+            check("secret" in bed.inside("slurmk8s", *words), f"{words} here")
+            equal(json.loads(bed.inside("curl", "-s", f"http://{address}:{port}/status"))
+                  ["serving"], True, "from the host's other address")
+    restart()
+    bed.inside("rm", "-f", TOKEN_FILE)
     wait_for("the agent to serve", bed.serves, 60)
 
 
