@@ -11,13 +11,22 @@
 #include "common/kube/text.h"
 
 #include <algorithm>
+#include <format>
+#include <initializer_list>
+#include <iterator>
 #include <limits>
+#include <string_view>
+#include <utility>
 
 namespace bridge {
 
 namespace {
 
 constexpr std::size_t max_unfit_reasons = 10; // they end up in one message
+// Of a Pod's labels, or annotations, that the agent may use: bytes of all names
+// and values, and of one value. slurmctld takes 1024 bytes of a text.
+constexpr std::size_t max_texts = 16 * 1024;
+constexpr std::size_t max_text = 4 * 1024;
 constexpr std::int64_t max_grace = 10L * 365 * 24 * 3600; // seconds
 
 std::string find_text(const TextMap &texts, const std::string &name)
@@ -96,6 +105,45 @@ TextMap only_ours(TextMap texts)
     return texts;
 }
 
+// Whether the agent writes it, so that a restart must find it again.
+bool is_written_by_us(std::string_view name)
+{
+    return std::ranges::contains(
+        std::initializer_list<std::string_view>{
+            names::job_id_label, names::node_annotation,
+            names::sluid_annotation, names::generation_annotation,
+            names::do_not_disrupt, names::safe_to_evict, names::gang_label,
+            names::rank_annotation, names::nodes_annotation,
+            names::batch_annotation, names::batch_ends_annotation,
+            names::batch_place_annotation, names::batch_srun_annotation,
+            names::batch_hosts_annotation},
+        name);
+}
+
+// Leaves out what is beyond max_texts, and the ends of values beyond max_text.
+// The agent's own come first. Returns whether that changes what it can read.
+bool limit(TextMap &texts)
+{
+    std::size_t bytes = 0;
+    bool changes = false;
+    for (auto &[name, value] : texts) {
+        const bool own = is_written_by_us(name);
+        changes |= !own && value.size() > max_text;
+        if (value.size() > max_text)
+            value = value.substr(0, max_text);
+        if (own)
+            bytes += name.size() + value.size();
+    }
+    return std::erase_if(texts,
+                         [&](const auto &entry) {
+                             if (is_written_by_us(entry.first))
+                                 return false;
+                             bytes += entry.first.size() + entry.second.size();
+                             return bytes > max_texts;
+                         }) > 0 ||
+           changes;
+}
+
 OwnerRef controller_of(const Json &metadata)
 {
     for (const Json &owner : metadata.items("ownerReferences"))
@@ -126,6 +174,13 @@ void read_metadata(Pod &pod, const Json &object)
                         object.text("spec/schedulingGroup/podGroupName"));
     pod.labels = only_ours(std::move(labels));
     pod.annotations = only_ours(std::move(annotations));
+    for (auto [texts, what] : {std::pair(&pod.labels, "labels"),
+                               std::pair(&pod.annotations, "annotations")})
+        if (limit(*texts))
+            pod.unfit_reasons.push_back(std::format(
+                "its {} slurmk8s/… and …slinky.slurm.net/… are too long: {} "
+                "bytes are allowed for one, and {} for all",
+                what, max_text, max_texts));
 }
 
 std::chrono::seconds grace_in(const Json &object, std::int64_t otherwise)
@@ -160,7 +215,8 @@ void read_spec(Pod &pod, const Json &object)
     pod.probe_grace = longest_probe_grace(spec);
     PodRequests asks = pod_requests(object);
     pod.requests = std::move(asks.requests);
-    pod.unfit_reasons = unsupported_spec_reasons(object);
+    std::ranges::move(unsupported_spec_reasons(object),
+                      std::back_inserter(pod.unfit_reasons));
     PodPlacement placement = pod_placement(object);
     pod.predicate = std::move(placement.required);
     pod.preferred = std::move(placement.preferred);
@@ -277,7 +333,9 @@ Node node_from(const Json &object)
 Workload workload_from(const Json &object)
 {
     Json metadata = object.at("metadata");
-    return {metadata.text("uid"), only_ours(metadata.texts("annotations")),
+    TextMap annotations = only_ours(metadata.texts("annotations"));
+    limit(annotations);
+    return {metadata.text("uid"), std::move(annotations),
             controller_of(metadata)};
 }
 

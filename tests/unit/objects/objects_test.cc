@@ -218,3 +218,47 @@ TEST_CASE("a Namespace's annotations are read")
     CHECK(space.annotations.at("slurmk8s/user") == "u");
     CHECK(space.labels.at("l") == "1");
 }
+
+TEST_CASE("what a Pod says in vain is not kept, and the Pod is refused for it")
+{
+    auto kept = [](const Pod &pod) {
+        std::size_t bytes = 0;
+        for (const TextMap *texts : {&pod.annotations, &pod.labels})
+            for (const auto &[name, value] : *texts)
+                bytes += name.size() + value.size();
+        return bytes;
+    };
+    auto of_annotations = [](const std::string &text) {
+        return pod_from(json_of(R"({"metadata": {"annotations": {)" + text +
+                                R"(, "slurmk8s/sluid": "s1"}}})"));
+    };
+    constexpr std::size_t most = 32 * 1024; // of annotations and labels
+
+    Pod long_one =
+        of_annotations(R"("slurmk8s/a": ")" + std::string(250'000, 'x') + '"');
+    CHECK(kept(long_one) < most);
+    CHECK(long_one.annotation("slurmk8s/sluid") == "s1");
+    REQUIRE(long_one.unfit_reasons.size() == 1);
+    CHECK(long_one.unfit_reasons.front().contains("annotations"));
+
+    std::string many;
+    for (int i = 0; i < 8000; i++)
+        many += std::string(i == 0 ? "" : ",") + R"("slurmk8s/)" +
+                std::to_string(i) + R"(": "x")";
+    Pod short_ones = of_annotations(many);
+    CHECK(kept(short_ones) < most);
+    CHECK(short_ones.annotations.size() < 2000);
+    CHECK(short_ones.annotation("slurmk8s/sluid") == "s1");
+    CHECK(short_ones.unfit_reasons.size() == 1);
+    Pod labelled =
+        pod_from(json_of(R"({"metadata": {"labels": {)" + many + "}}}"));
+    CHECK(labelled.labels.size() < 2000);
+    CHECK(labelled.unfit_reasons.size() == 1);
+
+    // As long as slurmctld allows, and then some.
+    Pod good =
+        of_annotations(R"("slurmk8s/comment": ")" + std::string(1500, 'x') +
+                       R"(", "other/x": ")" + std::string(90'000, 'x') + '"');
+    CHECK(good.annotation("slurmk8s/comment").size() == 1500);
+    CHECK(good.unfit_reasons.empty());
+}
