@@ -36,6 +36,8 @@ Decision bind_ready(const Gang &gang, std::vector<Seat> seats)
         return Wait{};
     const GangDevices &devices = *gang.devices;
     const ClaimsPlan &plan = devices.plan;
+    if (devices.unknown && devices.reason.empty())
+        return Wait{};
     if (!devices.unfit_reason.empty())
         return Wait{not_bound_message(job.ref, devices.unfit_reason)};
     if (!devices.reason.empty())

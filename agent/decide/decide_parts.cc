@@ -111,6 +111,8 @@ Decision bind_with_devices(const Gang &gang, std::vector<std::string> nodes)
     if (!gang.devices)
         return Wait{};
     const GangDevices &devices = *gang.devices;
+    if (devices.unknown && devices.reason.empty())
+        return Wait{};
     if (devices.unread)
         return Look{job.ref};
     if (!devices.plan.misfit.empty())

@@ -222,6 +222,8 @@ bool GangDeviceFacts::read(GangEntry &entry, GangDevices &devices,
 {
     const Gang &gang = entry.gang;
     devices.unknown = !to_.first.has(FirstLists::List::slurm_devices);
+    if (devices.unknown)
+        to_.agenda.wake_at(entry, to_.context.now + device_pause);
     bool asks = !gang.job || !is_allocated(gang.job->state);
     read_holds(gang, asks, devices);
     if (!gang.grouped && lead_of(gang).bound()) {

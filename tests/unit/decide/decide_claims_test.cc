@@ -115,3 +115,17 @@ TEST_CASE("what an allocation with devices leads to")
     REQUIRE(is_kind<Bind>(bind));
     CHECK(as_kind<Bind>(bind)->claims.size() == 1);
 }
+
+TEST_CASE("nothing is bound before it is known which nodes count its devices")
+{
+    GangDevices devices{
+        .unknown = true,
+        .plan = {
+            .claims = {{{"default", "c"}, "uid-of-c", false, {}, {}, {}}}}};
+    Job job = job_with_gres(JobState::configuring);
+    auto wait = decide(with_devices(devices, job), nodes);
+    REQUIRE(is_kind<Wait>(wait));
+    CHECK(as_kind<Wait>(wait)->reason.empty()); // it takes a moment
+    devices.unknown = false;
+    CHECK(is_kind<Bind>(decide(with_devices(devices, job), nodes)));
+}
