@@ -126,6 +126,12 @@ class Planner {
         return in_.devices && (in_.foreign || in_.devices->resources.empty());
     }
 
+    // Whether they are known, and all slices of their pools are there.
+    bool has_complete_devices() const
+    {
+        return in_.devices && in_.devices->doubtful.empty();
+    }
+
     // Slurm silently drops GRES that GresTypes does not name.
     void check_gres_types()
     {
@@ -385,7 +391,7 @@ class Planner {
     {
         if (!in_.foreign || wish.cpus == 0 || wish.memory.value == 0)
             return; // its kubelet has not reported its size yet
-        if (in_.await_devices && !in_.devices)
+        if (in_.await_devices && !has_complete_devices())
             return; // it would have to be recreated later
         plan_.nodes[wish.name] = node.name;
         record_devices(wish.name, devices, wish.gres);

@@ -86,11 +86,12 @@ NodeSync::Devices KnownDevices::to_sync()
 {
     if (claims_.listed())
         store_.set_claims(claims_.owners());
-    NodeSync::Devices devices{.counted = on(),
-                              .known = known(),
-                              .inventory = store_.inventory(),
-                              .claims = store_.claims()};
-    if (devices.counted && devices.known)
+    NodeSync::Devices devices{
+        .counted = on(), .known = all_known(), .claims = store_.claims()};
+    if (!devices.known)
+        return devices;
+    devices.inventory = store_.inventory();
+    if (devices.counted)
         devices.catalog = catalog();
     return devices;
 }

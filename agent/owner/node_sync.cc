@@ -2,6 +2,7 @@
 #include "agent/owner/node_sync.h"
 
 #include "agent/calls/access.h"
+#include "agent/gres/inventory.h"
 #include "agent/owner/pauses.h"
 
 #include <utility>
@@ -24,10 +25,11 @@ std::set<std::string> NodeSync::occupied_nodes() const
 }
 
 // Returns true for some time after the start; if devices are not listed by
-// then, they may never be.
+// then, or a driver has not published all of a pool, they may never be.
 bool NodeSync::await_devices(const Devices &devices)
 {
-    if (!devices.counted || devices.known)
+    bool complete = devices.inventory && devices.inventory->doubtful.empty();
+    if (!devices.counted || (devices.known && complete))
         return false;
     if (!devices_expected_until_)
         devices_expected_until_ = context_.now + devices_patience;

@@ -21,6 +21,11 @@ struct Devices : World {
 
     void list_classes()
     {
+        list_only_classes();
+        deliver(Listed<ResourceClaim>{"", {}});
+    }
+    void list_only_classes()
+    {
         deliver(Listed<DeviceClass>{
             "", {make_class("gpu", "device.driver == 'd'")}});
     }
@@ -52,6 +57,55 @@ TEST_CASE("nothing is counted until slices and classes were listed once")
     CHECK(world.slurm.count("create_node") == 2); // made once, with what it has
     CHECK(world.gres() == "gpu:a100:2");
     CHECK(world.slurm.node("kn1").extra == two);
+}
+
+TEST_CASE(
+    "nothing is counted until claims were listed once: others may have it")
+{
+    Devices world;
+    world.start_agent();
+    world.list_only_classes();
+    world.list_slices({make_slice("kn1", {"g0", "g1"})});
+    world.pass(seconds(5));
+    CHECK(world.slurm.count("create_node") == 0);
+
+    ResourceClaim others;
+    others.key = {"default", "c"};
+    others.uid = "uid-of-c";
+    others.allocated = true;
+    others.devices = {{"d", "kn1", "g1"}};
+    world.deliver(Listed<ResourceClaim>{"", {others}});
+    world.pass(seconds(5));
+    CHECK(world.slurm.count("create_node") == 2); // made once
+    CHECK(world.gres() == "gpu:a100:1");
+}
+
+TEST_CASE("a node is made when all slices of its pool are there")
+{
+    Devices world;
+    world.start_agent();
+    world.list_classes();
+    ResourceSlice first =
+        make_slice("kn1", {"g0"}, {.slices_in_pool = 2, .name = "a"});
+    ResourceSlice second =
+        make_slice("kn1", {"g1"}, {.slices_in_pool = 2, .name = "b"});
+    world.list_slices({first});
+    world.pass(seconds(5));
+    CHECK(world.slurm.count("create_node") == 0);
+
+    SUBCASE("the driver writes the rest")
+    {
+        world.change(second);
+        world.pass(seconds(5));
+        CHECK(world.gres() == "gpu:a100:2"); // kn2 has none
+        CHECK(world.slurm.count("create_node") == 2);
+    }
+    SUBCASE("the rest never comes")
+    {
+        world.pass(seconds(30));
+        CHECK(world.gres() == "");
+        CHECK(world.slurm.count("create_node") == 1); // both alike
+    }
 }
 
 TEST_CASE("a cluster that never lists devices has nodes all the same")
