@@ -2,6 +2,7 @@
 #include "agent/owner/job_sync.h"
 
 #include "agent/decide/messages.h"
+#include "agent/gang/facts.h"
 #include "agent/gang/flags.h"
 #include "agent/gang/job_choice.h"
 #include "common/base/log.h"
@@ -36,6 +37,50 @@ bool differs(const Job &known, const Job &listed)
 bool has_life(const Job &job)
 {
     return lives(job) || !left_over(job).empty();
+}
+
+// Whether it bound Pods that live, waits again, and can be held: then it takes
+// nothing, and may wait until they have their new job.
+bool can_wait_held(const Gang &gang, const Job &job)
+{
+    bool any_lives = std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
+        return pod->living() && bound_by(*pod, job);
+    });
+    return any_lives && job.state == JobState::pending &&
+           job.tag.components == 0;
+}
+
+// Whether it waits, and all Pods are over.
+bool is_left(const Gang &gang, const Job &job)
+{
+    return job.state == JobState::pending && !gang.pods.empty() &&
+           all_over(gang);
+}
+
+// Whether nothing follows from its end for living Pods, even if the gang's job
+// does not live, or it is only held.
+bool may_end(const Gang &gang, const Job &job)
+{
+    return !is_binder(gang, job) || is_left(gang, job) ||
+           can_wait_held(gang, job);
+}
+
+// Another crash may lose the new job of the Pods, even while a request to end
+// the first one is on its way; the end of their only job would be read as a
+// user's request to end them. So the first ends once they have the stamps of
+// the other.
+void hold(const Gang &gang, const Job &job, const Errands &errands)
+{
+    if (!gang.job || job.priority == 0)
+        return;
+    log_warning("holding the first job of Pods that get another one",
+                {{"JobId", job.ref.id}, {"Gang", job.tag.gang}});
+    std::string words = second_job_message(gang.job, true);
+    errands.run([ref = job.ref, words](Slurm &slurm) {
+        // If this fails, the next resync tries again.
+        (void)slurm.set_comment(ref, words); // for people only
+        (void)slurm.set_priority(ref, 0);
+    });
 }
 
 std::vector<JobRef> living_refs(const Job &job)
@@ -105,7 +150,7 @@ void JobSync::update(const std::string &uid, std::vector<Job> &jobs)
     for (Job &job : jobs) {
         if (current && job.ref == current->ref)
             update_current(*entry, job);
-        else if (has_life(job) && (sure || !is_binder(entry->gang, job)))
+        else if (has_life(job) && (sure || may_end(entry->gang, job)))
             for (JobRef ref : living_refs(job))
                 cancel_duplicate(entry->gang, job, ref);
     }
@@ -158,10 +203,12 @@ void JobSync::set_first(GangEntry &entry, std::vector<Job> &jobs)
 void JobSync::cancel_duplicate(const Gang &gang, const Job &job,
                                JobRef ref) const
 {
+    if (can_wait_held(gang, job))
+        return hold(gang, job, to_.errands);
     log_warning("ending a second job of one gang",
                 {{"JobId", ref.id}, {"Gang", job.tag.gang}});
     std::optional<JobRef> successor;
-    if (is_binder(gang, job))
+    if (is_binder(gang, job) && !is_left(gang, job))
         successor = gang.job->ref;
     bool lost = successor && lost_allocation(gang, job);
     std::string words = second_job_message(gang.job, lost);

@@ -412,13 +412,11 @@ TEST_CASE("a Pod whose job is pending again lives on, and gets a new job there")
     world.create("web");
     world.run_containers("web");
     std::string node = world.node_of("web");
-    std::string comment = "JobId=2 is the job of its Pods";
     world.slurm.hold(1);
     SUBCASE("at once") {}
     SUBCASE("that has to wait")
     {
         world.slurm.hold(2);
-        comment = "slurmctld lost the allocation in a crash; now " + comment;
     }
 
     world.slurm.unallocate(1);
@@ -426,10 +424,10 @@ TEST_CASE("a Pod whose job is pending again lives on, and gets a new job there")
     world.connect_socket();
     world.pass(seconds(60));
 
-    CHECK(world.slurm.job(1).job.state == JobState::cancelled);
-    CHECK(world.slurm.job(1).comment == comment);
     world.slurm.release(2);
-    world.pass(seconds(10));
+    world.pass(world.conf.resync_interval);
+    CHECK(world.slurm.job(1).job.state == JobState::cancelled);
+    CHECK(world.slurm.job(1).comment == "JobId=2 is the job of its Pods");
     CHECK(world.slurm.job(2).job.state == JobState::running);
     CHECK(world.slurm.job(2).job.nodes == std::vector{node});
     Pod pod = *world.pod("web");
@@ -494,6 +492,55 @@ TEST_CASE(
         CHECK(pod.living());
         CHECK_FALSE(told_to_end(pod));
     }
+}
+
+// As that comes while a cancel of the first is on its way: libslurm waits for a
+// slurmctld that starts.
+TEST_CASE("the first job is only held until the Pod has the stamps of the new "
+          "one, which another crash may lose")
+{
+    World world;
+    world.conf.resync_interval = seconds(10);
+    world.nodes = {make_node("kn1")};
+    world.start_agent();
+    world.create("web");
+    world.run_containers("web");
+    world.slurm.set_drained("kn1", "somebody's");
+    world.slurm.unallocate(1);
+    world.cut_socket();
+    world.connect_socket();
+    world.pass(seconds(30));
+    const FakeSlurm::Record &first = world.slurm.job(1);
+    CHECK(first.job.state == JobState::pending);
+    CHECK(first.job.priority == 0);
+    CHECK(first.comment == "slurmctld lost the allocation in a crash; now "
+                           "JobId=2 is the job of its Pods");
+    REQUIRE(world.slurm.job(2).job.state == JobState::pending);
+    CHECK(world.slurm.count("set_priority") == 1); // once is enough
+
+    SUBCASE("it does")
+    {
+        world.slurm.purge(2);
+        world.cut_socket();
+        world.connect_socket();
+        world.pass(seconds(10));
+    }
+    SUBCASE("it does not") {}
+    SUBCASE("the Pod ends before that")
+    {
+        world.end_containers("web", 0);
+        world.pass(seconds(120));
+        CHECK(world.slurm.living().empty());
+        return;
+    }
+    world.slurm.resume_by_hand("kn1");
+    world.pass(seconds(60));
+    Pod pod = *world.pod("web");
+    CHECK(pod.living());
+    CHECK_FALSE(told_to_end(pod));
+    REQUIRE(world.slurm.living().size() == 1);
+    CHECK(world.slurm.living().front().job.state == JobState::running);
+    CHECK(binder_of(pod) == world.slurm.living().front().job.ref);
 }
 
 // Slurm gives a pending job no exit code: its comment says what became of it.
