@@ -303,8 +303,9 @@ def from_elsewhere():
     port = bed.web_address().split(":")[1]
     bed.inside("sh", "-c", f"umask 077; echo {TOKEN} > {TOKEN_FILE}; "
                f"chown slurm {TOKEN_FILE}")
-    with agent_conf.changed(lambda text: text + f"MetricsTokenFile={TOKEN_FILE}\n"
-                            f"WebAddress=0.0.0.0:{port}\n"), other_host() as there:
+    with agent_conf.changed(lambda text: text.replace(
+            f"WebAddress={bed.web_address()}", f"WebAddress=0.0.0.0:{port}") +
+            f"MetricsTokenFile={TOKEN_FILE}\n"), other_host() as there:
         restart()
         wait_for("the agent to serve", bed.serves, 60)
         command, address = there
