@@ -7,9 +7,9 @@
 // a moment. A node therefore stays while an unfinished job or a reservation
 // names it, and while external jobs wait that only this node could run, that
 // is, while no other node is as large and has all its features and GRES.
-// Ordinary jobs never start on the nodes in question, which have no slurmd. That
-// a job excludes a node keeps nothing: the job outlives it, and otherwise any
-// user could keep all nodes as they are.
+// Ordinary jobs never start on the nodes in question, which have no slurmd.
+// That a job excludes a node keeps nothing: the job outlives it, and otherwise
+// any user could keep all nodes as they are.
 #pragma once
 
 #include "common/slurm/api.h"
