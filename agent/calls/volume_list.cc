@@ -48,7 +48,7 @@ void VolumeList::take(Result<Known> read, Clock::time_point began)
     began_ = began;
     failure_.reset();
     if (!read) {
-        failure_ = std::move(read.error());
+        failure_.emplace(std::move(read).error());
         known_.reset();
         return;
     }
