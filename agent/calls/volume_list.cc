@@ -24,19 +24,19 @@ Result<VolumeList::View> VolumeList::view(Clock::time_point now,
                                           const Read &read)
 {
     std::unique_lock lock(mutex_);
-    const bool old = now - began_ >= (failure_ ? failure_pause : max_age) ||
-                     (!known_ && !failure_);
+    const bool old = now - began_ >= (last_ ? max_age : failure_pause) ||
+                     (last_ && !*last_);
     if (old && !std::exchange(reading_, true)) {
         lock.unlock();
         auto fresh = read_safely(read);
         lock.lock();
         take(std::move(fresh), now);
     }
-    if (failure_)
-        return std::unexpected(*failure_);
-    if (!known_)
+    if (!last_)
+        return std::unexpected(last_.error());
+    if (!*last_)
         return fail(Code::busy, "the volumes are being listed");
-    View view{known_, {}};
+    View view{*last_, {}};
     for (const auto &[volume, given] : given_)
         view.given.emplace(volume, given.claim);
     return view;
@@ -46,13 +46,11 @@ void VolumeList::take(Result<Known> read, Clock::time_point began)
 {
     reading_ = false;
     began_ = began;
-    failure_.reset();
     if (!read) {
-        failure_.emplace(std::move(read).error());
-        known_.reset();
+        last_ = std::unexpected(std::move(read).error());
         return;
     }
-    known_ = std::make_shared<const Known>(std::move(*read));
+    last_ = std::make_shared<const Known>(std::move(*read));
     std::erase_if(given_, [&](const auto &known) {
         return began - known.second.when >= given_time;
     });

@@ -63,9 +63,8 @@ class VolumeList {
 
     std::mutex mutex_;
     bool reading_ = false;
-    std::shared_ptr<const Known> known_;
-    std::optional<Error> failure_;       // of the last read
-    Clock::time_point began_{};          // when that began
+    Result<std::shared_ptr<const Known>> last_; // read; null: nothing yet
+    Clock::time_point began_{};                 // when that began
     std::map<std::string, Given> given_; // by volume
 };
 
