@@ -36,6 +36,8 @@ SHARES = ("sshare -ahP -o Account,User,Partition,RawShares,NormShares,RawUsage,"
           "EffectvUsage,FairShare")
 KUBERNETES = {"pods": "api/v1", "resourceclaims": "apis/resource.k8s.io/v1"}
 _TLS = ssl.create_default_context(cafile=os.environ["SANDBOX_CA"])
+# Pods that live, whose jobs slurmctld does not know any more: the agent may.
+FORGOTTEN = "commands_forgotten_jobs"
 CUT = "\x1e"  # between the answers
 # What a dictionary of JSON is called in which an answer lies.
 LISTS = {"sdiag": "statistics"}
@@ -87,6 +89,7 @@ class Source(threading.Thread):
         self.history = []  # looks, the oldest first
         self.counts = commands_counts.JobCounts()
         self.failure = None
+        self._jobs = {}    # all that were ever seen, by id
         self._kept = {}    # what was last said of what changes seldom
         self._page = None
         self._over = threading.Event()
@@ -127,8 +130,11 @@ class Source(threading.Thread):
             samples[key("slurm_census_timestamp_seconds")] = int(began)
         if slurm and kubernetes:
             names = {node["name"] for node in slurm["nodes"]}
+            self._jobs |= {job["job_id"]: job for job in slurm["jobs"]}
             samples |= commands_numbers.of_pods(kubernetes["pods"], slurm["jobs"],
                                                 names)
+            samples[key(FORGOTTEN)] = commands_numbers.forgotten(
+                kubernetes["pods"], slurm["jobs"], self._jobs.values())
             samples |= commands_numbers.of_claims(kubernetes["resourceclaims"])
         samples |= self.counts.samples()
         if self.alter:
@@ -155,7 +161,7 @@ class Source(threading.Thread):
                 commands_numbers.of_sdiag(said["sdiag"]),
                 commands_numbers.of_reservations(said["reservations"]),
                 commands_numbers.of_licenses(said["licenses"]),
-                commands_numbers.of_shares(said.get("shares", ""))):
+                commands_numbers.of_shares(said.get("shares", ""), said["jobs"])):
             found |= part
         return found
 

@@ -37,6 +37,7 @@ JOB_STATES = ENDS | {
     "suspended": "SUSPENDED"}
 WORKS = {"ALLOCATED", "MIXED", "COMPLETING"}  # tells draining from drained
 HAS_NODES = {"RUNNING", "SUSPENDED", "COMPLETING"}
+GOES_ON = {"PENDING", "CONFIGURING", "RUNNING", "SUSPENDED"}
 
 JOB_FAMILIES = ("jobs", *(f"jobs_{state}" for state in JOB_STATES), "jobs_hold",
                 "jobs_cpus_alloc", "jobs_nodes_alloc", "jobs_memory_alloc_bytes")
@@ -286,13 +287,18 @@ def of_licenses(licenses):
     return found
 
 
-def of_shares(lines):
-    """`sshare -alP -o Account,User,Partition,RawShares,…`, without a head."""
-    found = {}
+def of_shares(lines, jobs):
+    """`sshare -alP -o Account,User,Partition,RawShares,…`, without a head. Users who
+    have used nothing and have no job are left out. The account root shares nothing."""
+    found, busy = {}, {job["user_name"] for job in jobs}
     for line in lines.splitlines():
         account, user, partition, *values = (part.strip() for part in line.split("|"))
+        if user and user not in busy and int(values[2]) < 1:
+            continue
         for name, value in zip(("shares", "shares_norm", "usage_raw",
                                 "usage_effective", "fairshare"), values):
+            if (account, user, name) == ("root", "", "shares_norm"):
+                continue
             if value and value != "parent":
                 found[key(f"slurm_association_{name}", account=account, user=user,
                           partition=partition)] = float(value)
@@ -306,21 +312,51 @@ def lives(pod):
 
 
 def of_pods(pods, jobs, slurm_nodes):
-    """Gangs and their Pods by the state of the newest job that names one of them, and
-    Pods on Slurm's nodes that no job stands for and no DaemonSet owns."""
-    newest = {}
-    for job in sorted(jobs, key=lambda job: job["job_id"]):
-        for uid in re.findall('"(?:uid|first)":"([^"]*)"', job["admin_comment"]):
-            newest[uid] = _word_of(job)
+    """Gangs and their Pods, which have not ended, by the state of the newest job that
+    names one of them, and Pods on Slurm's nodes that no job stands for and no DaemonSet
+    owns."""
+    newest = _newest(jobs, "uid|first")
     members, outside = collections.defaultdict(list), 0
     for pod in pods:
         meta, gang = pod["metadata"], gangs.uid_of(pod)
+        if not lives(pod):
+            continue
         if pod["spec"].get("schedulerName") in SCHEDULERS:
-            if gang or lives(pod):  # a gang is one as long as its Pods are there
-                members[gang or meta["uid"]].append(pod)
-        elif lives(pod) and pod["spec"].get("nodeName") in slurm_nodes:
+            members[gang or meta["uid"]].append(pod)
+        elif pod["spec"].get("nodeName") in slurm_nodes:
             outside += not _of_daemon_set(meta)
+    members = _apart(members, _newest(jobs, "uid"))
     return _of_gangs(members, newest, slurm_nodes, outside)
+
+
+def forgotten(pods, jobs, before):
+    """How many Pods live of whose jobs, among those before, none is known now."""
+    gone = _newest(before, "uid").keys() - _newest(jobs, "uid").keys()
+    return sum(lives(pod) and bool(gone & {pod["metadata"]["uid"], gangs.uid_of(pod)})
+               for pod in pods)
+
+
+def _newest(jobs, names):
+    """The state of the newest job by the uid that it gives one of these names."""
+    newest = {}
+    for job in sorted(jobs, key=lambda job: job["job_id"]):
+        for uid in re.findall(f'"(?:{names})":"([^"]*)"', job["admin_comment"]):
+            newest[uid] = _word_of(job)
+    return newest
+
+
+def _apart(members, newest):
+    """A gang that has lost its job is none any more once a Pod of it goes on with a job
+    of its own: each Pod is then alone."""
+    found = {}
+    for uid, pods in members.items():
+        own = [pod for pod in pods if pod["metadata"]["uid"] in newest]
+        if len(pods) == 1 or not own or newest.get(uid) in GOES_ON:
+            found[uid] = pods
+            continue
+        for pod in pods:
+            found[pod["metadata"]["uid"]] = [pod]
+    return found
 
 
 def _word_of(job):
@@ -340,7 +376,7 @@ def _of_gangs(members, newest, slurm_nodes, outside):
     found = collections.Counter()
     for uid, pods in members.items():
         for pod in pods:  # bound by somebody else
-            outside += (lives(pod) and pod["spec"].get("nodeName") in slurm_nodes and
+            outside += (pod["spec"].get("nodeName") in slurm_nodes and
                         JOB_LABEL not in pod["metadata"].get("labels", {}))
         states = [newest[u] for u in (uid, *(p["metadata"]["uid"] for p in pods))
                   if u in newest]

@@ -9,6 +9,7 @@ import bed
 
 MOST = 25        # tasks in the queue of the partition
 LICENSE = "fluent"
+NODE = "native1"
 
 
 class NativeLoad(threading.Thread):
@@ -26,6 +27,15 @@ class NativeLoad(threading.Thread):
         self._over.set()
         self.join()
         self._cancel()
+
+    @contextlib.contextmanager
+    def still(self):
+        """What it has submitted ends, or waits for the node."""
+        with self._turn:
+            self._do("scontrol", "update", f"NodeName={NODE}", "State=DRAIN",
+                     "Reason=still")
+            yield
+            self._do("scontrol", "update", f"NodeName={NODE}", "State=RESUME")
 
     @contextlib.contextmanager
     def paused(self):

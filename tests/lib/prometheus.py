@@ -17,7 +17,7 @@ import bed
 import monitoring
 from tap import wait_for
 
-COMMANDS_SCRAPE = 2
+COMMANDS_SCRAPE = 1
 SCRAPE = 5  # seconds: as MetricsInterval in the sandbox
 AGENT = "agent"  # its instance
 HEAD = """\

@@ -6,6 +6,7 @@ runs; and the alerts fire and clear on real faults. MINUTES in the environment s
 long chaos runs (10), SEED which."""
 import os
 import pathlib
+import re
 import sys
 import time
 
@@ -20,9 +21,11 @@ import metrics
 import monitoring
 import native_load
 import panel_compare
+import panel_counters
+import panel_times
 import prometheus
 import slurmctld
-from tap import Skip, case, check, equal, run, wait_for
+from tap import case, check, equal, run, wait_for
 
 MINUTES = float(os.environ.get("MINUTES", "10"))
 SEED = int(os.environ.get("SEED", "45"))
@@ -30,10 +33,8 @@ SEED = int(os.environ.get("SEED", "45"))
 CALM = int(os.environ.get("CALM", "300"))
 PAUSE = 0.4  # seconds after each operation of chaos: looks are a second apart
 STILL = 60    # seconds in which nothing happens
-EXPIRY = "slurmk8sd_token_expiry_timestamp_seconds"
 HISTORY = "/var/lib/slurmk8s/job-history"
 RESERVATION = "panels"
-PEOPLE = "MetricsUsers" in (bed.TOP / "contribs/k8s.conf.example").read_text()
 LEAST = 20       # comparisons with a value, of each expression
 LEAST_RATES = 5
 
@@ -50,12 +51,15 @@ def known(server):
 
 class Chaos(chaos.Chaos):
     """With ordinary jobs beside it, which end for the times when all has to be at
-    rest. In the first half slurmctld is stopped where it would be killed: after a crash
+    rest. In the second half of each cycle it rests, unless somebody is away. In the
+    first half of the run slurmctld is stopped where it would be killed: after a crash
     counts of jobs may differ."""
 
     def __init__(self, *words, **kinds):
         super().__init__(*words, **kinds)
         self.load = native_load.NativeLoad(SEED)
+        self.source = None
+        self.rests = 0
 
     def run(self, count, seconds):
         self.kills_from = time.monotonic() + seconds / 2
@@ -68,6 +72,15 @@ class Chaos(chaos.Chaos):
     def _do(self, op):
         super()._do(op)
         time.sleep(PAUSE)
+        rest = panel_times.CYCLE - time.time() % panel_times.CYCLE
+        if rest < panel_times.CYCLE / 2 and self._all_there():
+            self.rests += 1
+            with self.load.still():
+                time.sleep(rest)
+
+    def _all_there(self):
+        look = self.source.history[-1]
+        return look.slurm and look.kubernetes and bed.serves()
 
     def _do_slurmctld_kill(self, op):
         if time.monotonic() < self.kills_from:
@@ -93,21 +106,24 @@ class Stage:
     def __init__(self):
         self.began = time.time()
         self.log = open(bed.SANDBOX / "log/monitoring-chaos.log", "w", buffering=1)
-        self.chaos = Chaos(SEED, self._say, gangs=True, devices=True)
         self.conf = slurmctld.changed_conf(conf, "stop")
         self.conf.__enter__()
-        if PEOPLE:
-            agent_conf.edit(lambda text: text + "MetricsUsers=yes\n")
+        agent_conf.edit(lambda text: re.sub(
+            "(?m)^MetricsInterval=.*", f"MetricsInterval={panel_times.INTERVAL}",
+            text))
+        self.chaos = Chaos(SEED, self._say, gangs=True, devices=True)
         bed.run("scontrol", "create", "reservation", f"ReservationName={RESERVATION}",
                 "StartTime=now+1day", "Duration=60", "Nodes=native1", "Users=root")
         bed.ctl("stop", "slurmk8sd")
         bed.inside("rm", "-f", HISTORY)
-        self.source = commands_metrics.Source(PEOPLE)
+        self.source = commands_metrics.Source(people=True)
+        self.chaos.source = self.source
         self.source.start()
         wait_for("the commands' first answers", lambda: self.source.page())
         bed.ctl("start", "slurmk8sd")
         wait_for("numbers", lambda: metrics.get(metrics.page(), "slurm_up") == 1)
-        self.prometheus = prometheus.Prometheus(self.source.address)
+        self.prometheus = prometheus.Prometheus(self.source.address,
+                                               scrape=panel_times.SCRAPE)
         self.began = time.time()
 
     def _say(self, text):
@@ -132,14 +148,18 @@ def play(stage):
     print(f"# chaos: {sum(counts.values())} operations, {counts['agent-kill']} times "
           f"the agent killed, {counts['agent-stop']} times frozen, "
           f"{len(stage.chaos.crashes)} times slurmctld killed, "
-          f"{stage.chaos.load.submitted} native submissions", flush=True)
+          f"{stage.chaos.load.submitted} native submissions, "
+          f"{stage.chaos.rests} rests", flush=True)
     load = native_load.NativeLoad(SEED, pods=True)
     load.start()
     bed.create(bed.pod("outside", scheduler="nobody", nodeName="kn2"))
     bed.create(bed.pod("too-big", cpu="17"))
     bed.run("scontrol", "update", "NodeName=kn3", "State=DRAIN",
             'Reason=the "fan" fails, it says')
-    time.sleep(CALM)
+    for _ in range(max(1, CALM // panel_times.CYCLE)):
+        time.sleep(panel_times.CYCLE / 2)
+        with load.still():
+            time.sleep(panel_times.CYCLE / 2)
     load.stop()
     bed.run("sbatch", "--hold", "-p", "native", "--wrap", "true", "-D",
             "/tmp", user="alice")
@@ -158,8 +178,8 @@ def judge(stage, violations):
           flush=True)
     wrong = [f"chaos: {one}" for one in violations]
     wrong += panel_compare.compare_all(compared, names, least)
-    wrong += panel_compare.compare_counters(
-        panel_compare.Counters(compared, stage.crashes()))
+    wrong += panel_counters.compare_counters(
+        panel_counters.Counters(compared, stage.crashes()))
     count, said = compared.outages()
     print(f"# {count} seconds without slurmctld", flush=True)
     return wrong + said + [f"wrong values are found true: {one}" for one in
@@ -348,8 +368,6 @@ def queue_stuck():
 @case
 def token_expires():
     """a token with ten minutes to live: SlurmTokenExpires; a good one clears it"""
-    if metrics.get(metrics.page(), EXPIRY) is None:
-        raise Skip(f"this agent does not have {EXPIRY}")
     good = agent_conf.read(agent_conf.TOKEN)
 
     def bring_back():

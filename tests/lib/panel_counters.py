@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Counters of jobs, of the agent and of the commands, which both have counted from 0:
+exactly, beside what panels make of them."""
+import math
+
+from panel_compare import Result, of
+from panel_times import BEFORE, LONGEST_LOOK, SCRAPE, clock
+
+COUNTERS = tuple(
+    f"sum by ({labels}) ({name}{{instance=~\"$instance\"}})" for labels, name in (
+        ("partition, state", "slurm_jobs_ended_total"),
+        ("partition, qos, le", "slurm_job_wait_seconds_bucket"),
+        ("partition, qos", "slurm_job_wait_seconds_count"),
+        ("partition, qos", "slurm_job_wait_seconds_sum"),
+        ("partition, qos, le", "slurm_job_run_seconds_bucket"),
+        ("partition, qos", "slurm_job_run_seconds_count"),
+        ("partition, qos", "slurm_job_run_seconds_sum")))
+
+
+class Counters:
+    """Counters of jobs, which both have counted from 0, exactly. A slurmctld that is
+    killed forgets what it had not saved: starts and ends that only one of the two had
+    seen by then, and that come again. So after each crash one difference may remain
+    from then on; before the first there is none."""
+
+    def __init__(self, comparison, crashes):
+        self.comparison = comparison
+        self.crashes = sorted(crashes)
+
+    def _segments(self):
+        """Instants between crashes, with a minute after each."""
+        begins = [self.comparison.start, *(at + 60 for at in self.crashes)]
+        ends = [*self.crashes, self.comparison.end]
+        for number, (begin, end) in enumerate(zip(begins, ends)):
+            instants = [at for at in self.comparison.instants() if begin <= at <= end
+                        and self.comparison.times.steady(at, False)]
+            if len(instants) > 1:
+                yield number, instants
+
+    def compare(self, expression, spoiled=0):
+        """A Result, and differences that crashes have left, by labels."""
+        own = self.comparison
+        agent = own.prometheus.query_range(of(expression, "agent"), own.start, own.end,
+                                           SCRAPE)
+        commands = own.prometheus.query_range(
+            f"({of(expression, 'commands')}) + {spoiled}", own.start - BEFORE,
+            own.end + LONGEST_LOOK, 1)
+        result, left = Result(), {}
+        for number, instants in self._segments():
+            for labels in agent.keys() | commands.keys():
+                fits = self._constant(agent.get(labels, {}), commands.get(labels, {}),
+                                      instants)
+                least, most = fits
+                if least <= most and (number or least <= 0 <= most):
+                    result.equal += len(instants)
+                    if not least <= 0 <= most:
+                        left[number, labels] = min(fits, key=abs)
+                else:
+                    result.wrong.append(
+                        f"{clock(instants[0])} to {clock(instants[-1])} "
+                        f"{dict(labels)}: the agent has {least:+g} at least, and "
+                        f"{most:+g} at most")
+        return result, left
+
+    def _constant(self, agent, commands, instants):
+        """The least and the greatest difference that explain all instants: a counter
+        has had each number between two looks."""
+        least, most = -math.inf, math.inf
+        for at in instants:
+            value = agent.get(float(at), 0)
+            seen = [commands.get(then, 0) for then in self.comparison.times.window(at)]
+            least = max(least, value - max(seen))
+            most = min(most, value - min(seen))
+        return least, most
+
+
+def compare_counters(counters):
+    wrong = []
+    for expression in COUNTERS:
+        result, left = counters.compare(expression)
+        print(f"# {expression}\n#     {result}", flush=True)
+        for (number, labels), difference in left.items():
+            print(f"#     after crash {number} {dict(labels)}: {difference:+g}",
+                  flush=True)
+        wrong += [f"{expression}: {words}" for words in result.wrong[:5]]
+        if not counters.compare(expression, spoiled=1)[0].wrong:
+            wrong.append(f"{expression}: 1 more is found true")
+    return wrong
