@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The agent's memory follows what exists: on 1,000 nodes with 1,000 living Pods it is
+small, and as small when 50,000 Pods have come and gone beside these. NODES, LIVING, PODS
+and BURST in the environment are other numbers."""
+import os
+import pathlib
+import re
+import statistics
+import sys
+import time
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TOP / "tests/lib"), str(TOP / "tests/bench")]
+import beside
+
+beside.up("1.36", "--nodes", "1", "--no-real-node", "--no-kube-scheduler")
+
+import bed
+import kube
+import kwok_nodes
+import metrics
+from tap import case, check, equal, run, wait_for
+
+NODES, LIVING, PODS, BURST = (int(os.environ.get(name, number)) for name, number in (
+    ("NODES", 1000), ("LIVING", 1000), ("PODS", 50000), ("BURST", 2500)))
+CPUS = 16
+AT_REST = 150      # MiB
+GROWTH = 1.2       # of that at the begin, after all Pods
+NOISE = 1.05       # from half of the Pods to all of them
+SETTLES = 10       # seconds
+_client = kube.Client(os.environ)
+_sizes = []        # MiB: with the living Pods, then after each burst
+
+
+def size():
+    """What the agent has in memory, in MiB."""
+    pid = bed.run(str(TOP / "contribs/sandbox/ctl"), "pid", "slurmk8sd").strip()
+    text = bed.inside("cat", f"/proc/{pid}/status")
+    return int(re.search(r"VmRSS:\s+(\d+) kB", text)[1]) / 1024
+
+
+def pods(prefix, count, runs=None):
+    """That many Pods, bound."""
+    made = [_client.pod(f"{prefix}-{number}", "slurm", run=runs)
+            for number in range(count)]
+    _client.watch.expect("bound", made)
+    _client.refresh()
+    _client.create_all(made)
+    _client.watch.wait(600)
+    return made
+
+
+def known_to_slurm():
+    return len(bed.run("scontrol", "-o", "show", "nodes").splitlines())
+
+
+@case
+def at_rest():
+    """with all nodes and living Pods it has at most AT_REST MiB"""
+    before = known_to_slurm()
+    _client.call_all([("POST", "/api/v1/nodes", kwok_nodes.node(f"many{number}", CPUS))
+                      for number in range(NODES)])
+    wait_for("Slurm's nodes", lambda: known_to_slurm() == before + NODES, 300, 1)
+    pods("living", LIVING)
+    time.sleep(SETTLES)
+    _sizes.append(size())
+    print(f"# {_sizes[0]:.1f} MiB with {NODES} nodes and {LIVING} Pods", flush=True)
+    check(_sizes[0] <= AT_REST, f"{_sizes[0]:.1f} MiB")
+
+
+def burst(number):
+    """Pods that come, run for a moment and are deleted."""
+    began = time.monotonic()
+    made = pods(f"burst-{number}", BURST, runs="100ms")
+    _client.watch.expect("finished", made)
+    _client.watch.wait(600)
+    _client.watch.expect("gone", made)
+    _client.call_all([("DELETE", f"{kube.PODS}/{pod.name}") for pod in made])
+    _client.watch.wait(600)
+    for pod in made:
+        del _client.watch.pods[pod.name]
+    took = time.monotonic() - began
+    time.sleep(SETTLES)
+    _sizes.append(size())
+    text = metrics.page()
+    print(f"# {(number + 1) * BURST} Pods gone: {_sizes[-1]:.1f} MiB, "
+          f"{metrics.get(text, 'slurm_jobs'):.0f} jobs in slurmctld, {took:.0f} s",
+          flush=True)
+
+
+@case
+def after_many():
+    """it is as small when many Pods have come and gone, and does not grow with them"""
+    bursts = PODS // BURST
+    for number in range(bursts):
+        burst(number)
+    equal(len(_sizes), bursts + 1, "sizes")
+    part = max(1, bursts // 5)
+    half, all_of = (statistics.median(_sizes[end - part:end]) for end in
+                    ((len(_sizes) + part) // 2 + 1, len(_sizes)))
+    print(f"# {_sizes[0]:.1f} MiB before, {half:.1f} after half of them, "
+          f"{all_of:.1f} after all", flush=True)
+    check(all_of <= _sizes[0] * GROWTH, f"{all_of:.1f} MiB, {_sizes[0]:.1f} before")
+    check(all_of <= half * NOISE, f"{all_of:.1f} MiB, {half:.1f} after half of the Pods")
+
+
+run(after_failure=bed.last_words)
