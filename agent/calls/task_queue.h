@@ -26,8 +26,9 @@ class TaskQueue {
     void push(Task task, const std::string &lane = {});
 
     // Returns the oldest task of the lane whose turn it is, and waits for one
-    // without a time limit. Lanes take turns, a task each. Nothing once the
-    // queue is closed and empty.
+    // without a time limit. Lanes take turns, a task each, and that of no
+    // single namespace has every second turn. Nothing once the queue is closed
+    // and empty.
     std::optional<Task> pop();
 
     // Wakes every waiting thread; later calls of pop() do not wait any more.
@@ -36,11 +37,15 @@ class TaskQueue {
     std::size_t size();
 
   private:
+    using Lanes = std::map<std::string, std::deque<Task>>;
+    Lanes::iterator next_lane();
+
     std::mutex mutex_;
     std::condition_variable filled_;
-    // By lane; none is empty, and each stands in turns_ once.
-    std::map<std::string, std::deque<Task>> lanes_;
+    // By lane; none is empty, and each but "" stands in turns_ once.
+    Lanes lanes_;
     std::deque<std::string> turns_;
+    bool common_is_next_ = true; // the lane ""
     std::size_t size_ = 0;
     bool closed_ = false;
 };

@@ -39,7 +39,7 @@ TEST_CASE("thousands of tasks of one lane delay another by one task")
     CHECK(bed.queue.size() == 3002);
 
     bed.run(3);
-    CHECK(bed.done == std::vector<std::string>{"crowd", "other", "own"});
+    CHECK(bed.done == std::vector<std::string>{"own", "crowd", "other"});
 
     bed.run(2999);
     CHECK(bed.queue.size() == 0);
@@ -73,4 +73,18 @@ TEST_CASE("a lane that comes and goes is not ahead of the others")
     bed.run(2);
 
     CHECK(bed.done == std::vector<std::string>{"b", "a", "b", "a"});
+}
+
+TEST_CASE("what serves no single namespace has every second turn")
+{
+    Bed bed;
+    for (const char *lane : {"a", "b", "c"})
+        bed.push(lane, lane);
+    for (int i = 0; i < 4; i++)
+        bed.push("", "all");
+
+    bed.run(7);
+
+    CHECK(bed.done ==
+          std::vector<std::string>{"all", "a", "all", "b", "all", "c", "all"});
 }
