@@ -20,7 +20,7 @@ void Refusals::add(const std::string &uid, const std::string &ns,
     remove(uid);
     gangs_.emplace(uid, Place{ns, sentence});
     uids_[ns][sentence].insert(uid);
-    counts_[ns].gangs++;
+    counts_[ns]++;
 }
 
 void Refusals::remove(const std::string &uid)
@@ -34,7 +34,7 @@ void Refusals::remove(const std::string &uid)
     same->second.erase(uid);
     if (same->second.empty())
         sentences.erase(same);
-    if (--counts_.at(ns).gangs == 0) {
+    if (--counts_.at(ns) == 0) {
         counts_.erase(ns);
         uids_.erase(ns);
     }
@@ -69,7 +69,8 @@ Refusals::Duration Refusals::pause(const std::string &ns) const
     auto count = counts_.find(ns);
     return count == counts_.end()
                ? Duration(0)
-               : times(spacing, count->second.gangs * shares());
+               : std::max(times(spacing, count->second),
+                          times(spacing / full_share, gangs_.size()));
 }
 
 Refusals::Duration Refusals::turn(std::size_t index) const
@@ -77,16 +78,6 @@ Refusals::Duration Refusals::turn(std::size_t index) const
     const std::size_t first = std::max<std::size_t>(at_once / shares(), 1);
     return index < first ? Duration(0)
                          : times(spacing, (index - first + 1) * shares());
-}
-
-Refusals::Time Refusals::first_turn(const std::string &ns, Time now)
-{
-    auto count = counts_.find(ns);
-    if (count == counts_.end() || count->second.gangs < many)
-        return now;
-    Time turn = std::max(now, count->second.next_first);
-    count->second.next_first = turn + times(short_spacing, shares());
-    return turn;
 }
 
 } // namespace bridge

@@ -21,20 +21,14 @@ class Refusals {
   public:
     using Duration = std::chrono::milliseconds;
 
-    using Time = std::chrono::steady_clock::time_point;
-
-    // Between two tries of one namespace: later ones, first ones and those
-    // after a success, and how many need not wait when all are to be tried
-    // again.
+    // Between two tries of one namespace, those after a success, and how many
+    // need not wait when all are to be tried again.
     static constexpr Duration spacing{200};
     static constexpr Duration short_spacing{20};
     static constexpr std::size_t at_once = 20;
     // With more namespaces than this that have refused gangs, all of them
     // together make no more tries than so many would.
     static constexpr std::size_t full_share = 4;
-    // A namespace with so many refused gangs makes its first tries one after
-    // another, too.
-    static constexpr std::size_t many = 100;
 
     // Records why the gang was refused; replaces what was known of it.
     void add(const std::string &uid, const std::string &ns,
@@ -51,15 +45,8 @@ class Refusals {
     // Returns after which time the gang with this index, from 0, of a namespace
     // is tried if all are to be tried again.
     Duration turn(std::size_t index) const;
-    // Returns when a gang of this namespace that was never tried may be: now,
-    // or after those for which this was asked before.
-    Time first_turn(const std::string &ns, Time now);
 
   private:
-    struct Count {
-        std::size_t gangs = 0;
-        Time next_first{};
-    };
     std::size_t shares() const;
 
     struct Place {
@@ -69,7 +56,8 @@ class Refusals {
     std::unordered_map<std::string, Place> gangs_; // by uid
     // By namespace and sentence; no set is empty.
     std::map<std::string, std::map<std::string, std::set<std::string>>> uids_;
-    std::map<std::string, Count> counts_; // by namespace; none without a gang
+    // By namespace; none without a gang.
+    std::map<std::string, std::size_t> counts_;
 };
 
 } // namespace bridge

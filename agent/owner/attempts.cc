@@ -66,15 +66,6 @@ Clock::duration Attempts::renewal_pause(GangEntry &entry)
                                     entry.renewals++);
 }
 
-void Attempts::give_turn(GangEntry &entry)
-{
-    const Gang &gang = entry.gang;
-    if (turns_.insert(gang.uid).second)
-        entry.submit_after =
-            std::max(entry.submit_after,
-                     refusals_.first_turn(gang.key.ns, context_.now));
-}
-
 Clock::duration Attempts::refused(const Gang &gang, const std::string &message)
 {
     refusals_.add(gang.uid, gang.key.ns, message);

@@ -11,7 +11,6 @@
 #include "agent/owner/context.h"
 
 #include <string>
-#include <unordered_set>
 
 namespace bridge {
 
@@ -39,18 +38,11 @@ class Attempts {
     // The same after a job was given up, which counts as one more.
     static Clock::duration renewal_pause(GangEntry &entry);
 
-    // The gang is to be submitted. Sets when it may be for the first time:
-    // agent/decide/refusals.h.
-    void give_turn(GangEntry &entry);
     // Slurm has refused a job for the gang in these words. Returns the shortest
     // pause until the gang asks again.
     Clock::duration refused(const Gang &gang, const std::string &message);
     // The gang does not ask for a job any more.
-    void withdrawn(const std::string &uid)
-    {
-        refusals_.remove(uid);
-        turns_.erase(uid);
-    }
+    void withdrawn(const std::string &uid) { refusals_.remove(uid); }
 
     // The job of the gang cannot be bound now; after BindTimeout it is given
     // up.
@@ -85,8 +77,6 @@ class Attempts {
     Agenda &agenda_;
     GangStore &gangs_;
     Refusals refusals_;
-    // Gangs that ask for a job and have got their turn; uids.
-    std::unordered_set<std::string> turns_;
 };
 
 } // namespace bridge

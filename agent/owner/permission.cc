@@ -67,7 +67,6 @@ bool Permission::may_act(GangEntry &entry, const Action &action)
         return false;
     }
     if (std::holds_alternative<Submit>(action)) {
-        to_.attempts.give_turn(entry);
         if (to_.context.now < entry.submit_after) {
             to_.agenda.wake_at(entry, entry.submit_after);
             return false;

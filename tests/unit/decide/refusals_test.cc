@@ -67,28 +67,10 @@ TEST_CASE("many namespaces with refused gangs are not tried more in sum")
     CHECK(refusals.pause("n0") == 10 * Refusals::spacing);
     CHECK(refusals.turn(1) == Refusals::Duration(0));
     CHECK(refusals.turn(2) == 10 * Refusals::spacing);
+    for (int i = 0; i < 100; i++)
+        refusals.add("more" + std::to_string(i), "n0", "no");
+    CHECK(refusals.pause("n0") == 101 * Refusals::spacing); // its own
     add(100 * Refusals::full_share);
     CHECK(refusals.turn(0) == Refusals::Duration(0));
     CHECK(refusals.turn(1) == 100 * Refusals::spacing);
-}
-
-TEST_CASE("where very many are refused, first tries come one after another")
-{
-    const Refusals::Time now{std::chrono::hours(1)};
-    Refusals refusals;
-    for (std::size_t i = 0; i < Refusals::many - 1; i++)
-        refusals.add(std::to_string(i), "a", "no");
-    CHECK(refusals.first_turn("a", now) == now);
-    CHECK(refusals.first_turn("a", now) == now);
-
-    refusals.add("one more", "a", "no");
-    CHECK(refusals.first_turn("a", now) == now);
-    CHECK(refusals.first_turn("a", now) == now + Refusals::short_spacing);
-    CHECK(refusals.first_turn("a", now) == now + 2 * Refusals::short_spacing);
-    CHECK(refusals.first_turn("b", now) == now);
-    const Refusals::Time later = now + std::chrono::seconds(1);
-    CHECK(refusals.first_turn("a", later) == later);
-
-    refusals.remove("one more");
-    CHECK(refusals.first_turn("a", now) == now);
 }

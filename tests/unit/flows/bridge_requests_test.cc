@@ -307,35 +307,6 @@ TEST_CASE("many Pods that were refused are not all asked for again at once")
     CHECK(world.slurm.count("submit") >= 121);
 }
 
-TEST_CASE("first tries of a namespace with very many refusals take turns")
-{
-    World world;
-    world.namespaces.push_back({"other", {}, {}});
-    world.start_agent();
-    world.slurm.fail_always("submit", Code::rejected);
-    for (std::size_t i = 0; i < Refusals::many; i++)
-        world.create("p" + std::to_string(i));
-    const std::size_t before = world.slurm.count("submit");
-    for (int i = 0; i < 200; i++)
-        world.kube.put(make_pod("q" + std::to_string(i)));
-    world.settle();
-    CHECK(world.slurm.count("submit") == before + 1);
-
-    // Others, and what can run, do not wait for them.
-    world.slurm.heal("submit");
-    Pod theirs = make_pod("theirs");
-    theirs.key.ns = "other";
-    theirs.uid = "uid-theirs";
-    world.create(theirs);
-    CHECK(world.kube.find(theirs.key)->bound());
-
-    world.slurm.fail_always("submit", Code::rejected);
-    world.pass(std::chrono::seconds(1)); // 50 in a second
-    CHECK(world.slurm.count("submit") < before + 70);
-    world.pass(std::chrono::seconds(4));
-    CHECK(world.slurm.count("submit") >= before + 200);
-}
-
 TEST_CASE(
     "when one of them is taken, those that were refused in the same words "
     "are asked for again")
