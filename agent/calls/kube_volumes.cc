@@ -72,16 +72,19 @@ Result<VolumeList::Known> list_volumes(GatedHttp &http)
     return known;
 }
 
-// Returns the names of those that the claim ("ns/name") has got or may get.
-std::set<std::string> volumes_of(const std::string &claim,
+// Returns the names of those that the claim has got or may get. One that names
+// an earlier claim of this name is never for it.
+std::set<std::string> volumes_of(const Claim &claim,
                                  const VolumeList::View &view)
 {
+    const std::string name = claim.ns + "/" + claim.name;
     std::set<std::string> names;
-    auto [first, last] = view.known->meant.equal_range(claim);
+    auto [first, last] = view.known->meant.equal_range(name);
     for (auto meant = first; meant != last; ++meant)
-        names.insert(meant->second);
+        if (meant->second.uid.empty() || meant->second.uid == claim.uid)
+            names.insert(meant->second.volume);
     for (const auto &[volume, to] : view.given)
-        if (to == claim)
+        if (to == name)
             names.insert(volume);
     return names;
 }
@@ -144,7 +147,6 @@ class Reader {
     // not get another one because the list is old.
     Result<> find_free(const Claim &claim)
     {
-        const std::string own_name = ns_ + "/" + claim.name;
         auto view =
             volumes_.view(Clock::now(), [this] { return list_volumes(http_); });
         if (!view)
@@ -153,7 +155,7 @@ class Reader {
             if (volume.storage_class == claim.storage_class &&
                 !view->given.contains(name))
                 facts.volumes.emplace(name, volume);
-        for (const std::string &name : volumes_of(own_name, *view))
+        for (const std::string &name : volumes_of(claim, *view))
             if (auto read = read_volume(name); !read)
                 return read;
         return {};
@@ -214,10 +216,10 @@ Result<> KubeApi::give_volume(const Volume &volume, const Claim &claim)
                                              {"name", claim.name},
                                              {"uid", claim.uid}})}})}})
             .dump();
-    auto reply = http_.patch(Write::give_volume, volume_path(volume.name),
-                             merge_patch, body);
     const std::string to = claim.ns + "/" + claim.name;
     volumes_->give(volume.name, to, Clock::now());
+    auto reply = http_.patch(Write::give_volume, volume_path(volume.name),
+                             merge_patch, body);
     return check_write(reply, "give the volume " + volume.name +
                                   " to the claim " + to);
 }

@@ -24,8 +24,8 @@ Result<VolumeList::View> VolumeList::view(Clock::time_point now,
                                           const Read &read)
 {
     std::unique_lock lock(mutex_);
-    const bool old = now - began_ >= (last_ ? max_age : failure_pause) ||
-                     (last_ && !*last_);
+    const bool old =
+        now - began_ >= (last_ ? max_age : failure_pause) || (last_ && !*last_);
     if (old && !std::exchange(reading_, true)) {
         lock.unlock();
         auto fresh = read_safely(read);
@@ -69,8 +69,10 @@ void add_volume(VolumeList::Known &known, Volume volume)
         return;
     std::string name = volume.name;
     if (!volume.claimed_by.empty()) {
-        if (volume.phase != "Bound")
-            known.meant.emplace(std::move(volume.claimed_by), std::move(name));
+        known.meant.emplace(
+            std::move(volume.claimed_by),
+            VolumeList::Known::Meant{std::move(name),
+                                     std::move(volume.claimed_uid)});
     } else if (volume.phase == "Available") {
         known.free.emplace(std::move(name), std::move(volume));
         if (known.free.size() > VolumeList::most_free)

@@ -34,9 +34,12 @@ class VolumeList {
 
     struct Known {
         VolumeMap free;
-        // Volumes that are meant for a claim and not bound to it yet, by
-        // "ns/name" of that.
-        std::multimap<std::string, std::string> meant;
+        // Volumes that name a claim, by "ns/name" of that.
+        struct Meant {
+            std::string volume;
+            std::string uid; // of the claim; empty: of any with this name
+        };
+        std::multimap<std::string, Meant> meant;
     };
     struct View {
         std::shared_ptr<const Known> known;
@@ -50,7 +53,7 @@ class VolumeList {
     // the others get the old one meanwhile, or Code::busy if there is none.
     Result<View> view(Clock::time_point now, const Read &read);
 
-    // The claim ("ns/name") was to get the volume; whether it has is not known.
+    // The claim ("ns/name") is to get the volume; whether it does is not known.
     void give(const std::string &volume, const std::string &claim,
               Clock::time_point now);
 
@@ -65,7 +68,7 @@ class VolumeList {
     bool reading_ = false;
     Result<std::shared_ptr<const Known>> last_; // read; null: nothing yet
     Clock::time_point began_{};                 // when that began
-    std::map<std::string, Given> given_; // by volume
+    std::map<std::string, Given> given_;        // by volume
 };
 
 // Adds what matters of the volume.
