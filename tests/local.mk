@@ -88,6 +88,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/base/log_test.cc \
 	tests/unit/common/base/mailbox_test.cc \
 	tests/unit/common/base/printable_test.cc \
+	tests/unit/common/base/private_dir_test.cc \
 	tests/unit/common/base/quantity_test.cc \
 	tests/unit/common/base/read_file_test.cc \
 	tests/unit/common/base/replace_file_test.cc \

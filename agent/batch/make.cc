@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -54,7 +53,7 @@ std::unexpected<Error> by_slurm(Error error)
 // if it has been known for too long.
 Result<> check_new(JobId job, Slurm &slurm)
 {
-    constexpr std::chrono::minutes longest{1};
+    constexpr std::chrono::minutes longest{2};
     auto details = slurm.load_details(job);
     if (!details)
         return by_slurm(details.error());
@@ -66,18 +65,14 @@ Result<> check_new(JobId job, Slurm &slurm)
 Result<std::string> load_script(const BatchJob &batch, const ScriptDir &scripts,
                                 Slurm &slurm)
 {
-    constexpr std::chrono::milliseconds pause{20};
-    constexpr int pauses = 25;
     auto text = scripts.read(batch.job.tag.script);
     if (text || text.error().code != Code::not_found)
         return text;
-    if (auto is_new = check_new(batch.job.ref.id, slurm); !is_new)
-        return std::unexpected(is_new.error());
-    for (int i = 0; i < pauses; i++) {
-        std::this_thread::sleep_for(pause);
-        text = scripts.read(batch.job.tag.script);
-        if (text || text.error().code != Code::not_found)
-            return text;
+    if (auto is_new = check_new(batch.job.ref.id, slurm); !is_new) {
+        text = scripts.read(batch.job.tag.script); // it may have come just now
+        if (!text && text.error().code == Code::not_found)
+            return std::unexpected(is_new.error());
+        return text;
     }
     return fail(Code::busy, "slurmctld has not written its script yet");
 }

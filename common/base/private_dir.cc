@@ -27,15 +27,20 @@ Result<> PrivateDir::put(const std::string &name, std::string_view text) const
     OwnedFd directory = open_own_directory(path_);
     if (!directory)
         return fail_errno(Code::busy, "open " + path_);
-    OwnedFd file(openat(directory.get(), name.c_str(),
-                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+    // Others find it when it is whole; a try that failed is none in the way.
+    const std::string part = "." + name;
+    OwnedFd file(openat(directory.get(), part.c_str(),
+                        O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
                         0600));
     if (!file)
         return fail_errno(Code::busy, "make a file in " + path_);
-    if (write_all(file.get(), text))
+    // Network file systems say only at the end that there was no room.
+    if (write_all(file.get(), text) && close(file.release()) == 0 &&
+        renameat(directory.get(), part.c_str(), directory.get(),
+                 name.c_str()) == 0)
         return {};
     int error = errno;
-    unlinkat(directory.get(), name.c_str(), 0);
+    unlinkat(directory.get(), part.c_str(), 0);
     return fail_errno(Code::busy, "write a file in " + path_, error);
 }
 

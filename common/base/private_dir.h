@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Small files (mode 0600) in a directory (mode 0700) of our own user. A
-// directory or file that belongs to somebody else is never used. Each file is
-// written once. May be used by several threads and processes.
+// directory or file that belongs to somebody else is never used. A file is seen
+// when all of it is written. May be used by several threads and processes.
 #pragma once
 
 #include "common/base/result.h"
@@ -19,8 +19,8 @@ class PrivateDir {
 
     // Creates the directory. Succeeds if the directory exists already.
     Result<> make() const;
-    // Writes a new file; a file that cannot be written completely is removed.
-    // Code::busy with the system's message. The name must not contain '/'.
+    // Writes a file, or replaces it; one that cannot be written completely is
+    // not there. Two threads must not write the same. Code::busy with the system's message. The name must not contain '/'.
     Result<> put(const std::string &name, std::string_view text) const;
     // Code::not_found if there is no such file; Code::rejected if it is not a
     // regular file of our own user, or is longer than longest (bytes);

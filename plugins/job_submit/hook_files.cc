@@ -24,11 +24,14 @@ HookFiles::~HookFiles()
 
 void HookFiles::start()
 {
-    look();
+    constexpr std::chrono::seconds longest{5}; // slurmctld starts meanwhile
     thread_ = std::jthread([this](const std::stop_token &stop) {
         pthread_setname_np(pthread_self(), "k8s_files");
         run(stop);
     });
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, longest,
+                      [this] { return looked_ != Clock::time_point(); });
 }
 
 std::shared_ptr<const Conf> HookFiles::conf()
@@ -82,7 +85,9 @@ std::string HookFiles::reason_not_to_write(std::size_t bytes) const
 {
     if (settings_.state_save_location.empty())
         return "it has no StateSaveLocation.";
-    if (Clock::now() - looked_ > settings_.patience)
+    const auto now = Clock::now();
+    if (now - looked_ > settings_.patience ||
+        (!queue_.empty() && now - queue_.front().since > settings_.patience))
         return "its file system does not answer. Try again later.";
     if (!trouble_.empty())
         return "see its log. Try again later.";
@@ -106,7 +111,10 @@ void HookFiles::run(const std::stop_token &stop)
             write_queue();
             look();
         } catch (const std::exception &e) { // such as no memory
-            set_trouble(e.what());
+            try {
+                set_trouble(e.what());
+            } catch (...) { // again: the next look says it
+            }
         }
         std::unique_lock lock(mutex_);
         changed_.wait_for(lock, stop, settings_.look, [this] {
@@ -131,6 +139,7 @@ void HookFiles::look()
     }
     std::lock_guard lock(mutex_);
     looked_ = now;
+    changed_.notify_all();
 }
 
 void HookFiles::read_conf()
@@ -139,20 +148,19 @@ void HookFiles::read_conf()
     if (!news.empty())
         log_("cannot read the settings for batch jobs: " + news +
              (conf ? "; the previous settings are used" : ""));
-    {
-        std::lock_guard lock(mutex_);
-        if (conf == conf_)
-            return;
-    }
+    // Sessions need none of what is for batch jobs, mistakes included.
     auto sessions = load_session_conf(settings_.conf_path);
     std::lock_guard lock(mutex_);
     conf_ = conf;
-    session_address_ = sessions ? sessions->address : "";
+    if (sessions)
+        session_address_ = sessions->address;
 }
 
+// For as long as until the next look.
 void HookFiles::write_queue()
 {
-    for (;;) {
+    const auto until = Clock::now() + settings_.look;
+    while (Clock::now() < until) {
         File *next = nullptr; // stays where it is while others are added
         {
             std::lock_guard lock(mutex_);

@@ -40,7 +40,8 @@ class HookFiles {
         std::string conf_path{};
         std::string state_save_location{}; // empty: nothing is written
         std::chrono::milliseconds look{1000};
-        // So long after the last look the file system does not answer.
+        // So long after the last look, or while a file waits for so long, the
+        // file system counts as one that does not answer.
         std::chrono::milliseconds patience{10'000};
         std::size_t most_bytes = 64 << 20; // of all scripts in the queue
         std::size_t most_files = 10'000;   // in the queue
@@ -51,7 +52,8 @@ class HookFiles {
     HookFiles(Settings settings, Log log);
     ~HookFiles(); // only tests get here
 
-    // Reads k8s.conf and starts the thread. Throws if that is impossible.
+    // Starts the thread, and waits until it has read k8s.conf, for some seconds
+    // at most. Throws if there is no thread: then nothing is ever accepted.
     void start();
 
     // All of these may be called by any thread, and never wait for a file.
@@ -81,6 +83,7 @@ class HookFiles {
         bool is_login = false; // then:
         std::uint32_t user = 0;
         LoginDir::Time time{};
+        Clock::time_point since = Clock::now(); // in the queue
     };
 
     void run(const std::stop_token &stop);
@@ -96,15 +99,15 @@ class HookFiles {
     const Log log_;
     const ScriptDir scripts_;
     const LoginDir logins_;
-    ConfCache cache_; // only used by the thread, and by start()
+    ConfCache cache_; // only used by the thread
 
     std::mutex mutex_; // guards the members down to the next blank line
     std::condition_variable_any changed_;
     std::shared_ptr<const Conf> conf_;
     std::string session_address_; // empty: the agent serves no users
-    Clock::time_point looked_;
-    std::string trouble_;    // why nothing can be written
-    std::deque<File> queue_; // only the thread takes from it
+    Clock::time_point looked_{};  // epoch: not yet
+    std::string trouble_;         // why nothing can be written
+    std::deque<File> queue_;      // only the thread takes from it
     std::size_t queued_bytes_ = 0;
     LoginBook book_;
 

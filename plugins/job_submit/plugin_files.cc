@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <unistd.h>
 
 extern "C" {
 #include <slurm/spank.h> // slurm_error()
@@ -32,9 +33,12 @@ HookFiles *begin()
     try {
         SignalsBlocked blocked;
         files->start();
-        std::atexit([] { // slurmctld ends
+        static const pid_t slurmctld = getpid();
+        // Not where it forks, nor where it becomes the next one.
+        std::atexit([] {
             constexpr std::chrono::seconds longest{5};
-            plugin_files().finish(longest);
+            if (getpid() == slurmctld)
+                plugin_files().finish(longest);
         });
     } catch (const std::exception &e) {
         log(std::string("cannot read and write files, no job runs as Pods: ") +

@@ -329,7 +329,7 @@ def slurmctld_loses_the_allocation():
 
 @case
 def without_its_script():
-    """a job whose file is gone for a minute fails, and its comment says why"""
+    """a job whose file is gone for two minutes fails, and its comment says why"""
     number = submit("--hold")
     bed.inside("rm", f"{SCRIPTS}/{files().pop()}")
 
