@@ -7,6 +7,7 @@ import re
 import subprocess
 
 import bed
+import commands_numbers
 
 OPEN_METRICS = "application/openmetrics-text;version=1.0.0"
 _SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$")
@@ -73,6 +74,9 @@ def parsed(text):
     return done.stdout.strip()
 
 
+STATES = {word: name for name, word in commands_numbers.JOB_STATES.items()}
+
+
 def expected():
     """Values by Slurm's own commands, as samples() has them."""
     want = collections.Counter()
@@ -96,7 +100,7 @@ def expected():
                         "State:40,Reason:60,Partition:80").splitlines():
         state, reason, partitions = line.split()
         want["slurm_jobs", ()] += 1
-        want[f"slurm_jobs_{state.lower()}", ()] += 1
+        want[f"slurm_jobs_{STATES[state]}", ()] += 1
         if state != "PENDING":
             continue
         want["slurm_jobs_pending_reason", (("reason", reason),)] += 1
