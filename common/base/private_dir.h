@@ -20,7 +20,8 @@ class PrivateDir {
     // Creates the directory. Succeeds if the directory exists already.
     Result<> make() const;
     // Writes a file, or replaces it; one that cannot be written completely is
-    // not there. Two threads must not write the same. Code::busy with the system's message. The name must not contain '/'.
+    // not there. Two threads must not write the same. Code::busy with the
+    // system's message. The name must not contain '/'.
     Result<> put(const std::string &name, std::string_view text) const;
     // Code::not_found if there is no such file; Code::rejected if it is not a
     // regular file of our own user, or is longer than longest (bytes);

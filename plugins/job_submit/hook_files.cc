@@ -113,7 +113,9 @@ void HookFiles::run(const std::stop_token &stop)
         } catch (const std::exception &e) { // such as no memory
             try {
                 set_trouble(e.what());
-            } catch (...) { // again: the next look says it
+            } catch (...) { // again: nothing is accepted until a look is done
+                std::lock_guard lock(mutex_);
+                looked_ = {};
             }
         }
         std::unique_lock lock(mutex_);
