@@ -133,26 +133,16 @@ Result<> CensusThread::count_nodes()
 Result<> CensusThread::count_jobs()
 {
     metrics_.change([](JobHistory &history) { history.begin_list(); });
-    bool first = true;
-    auto listed = slurm_.count_jobs([&](const CountedJob &job) {
-        if (std::exchange(first, false))
-            begin_jobs();
-        count_job(job);
-    });
-    if (!listed)
-        return std::unexpected(listed.error());
-    if (first)
-        begin_jobs();
-    metrics_.change([](JobHistory &history) { history.end_list(); });
-    save(); // at once: what somebody has seen must not be less after a kill
-    return {};
-}
-
-void CensusThread::begin_jobs()
-{
     last_.numbers.forget_jobs();
     if (last_.people)
         last_.people->forget_jobs();
+    auto listed =
+        slurm_.count_jobs([this](const CountedJob &job) { count_job(job); });
+    if (!listed)
+        return std::unexpected(listed.error());
+    metrics_.change([](JobHistory &history) { history.end_list(); });
+    save(); // at once: what somebody has seen must not be less after a kill
+    return {};
 }
 
 void CensusThread::count_job(const CountedJob &job)

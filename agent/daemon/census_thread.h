@@ -36,7 +36,6 @@ class CensusThread {
     Result<std::shared_ptr<const SlurmSnapshot>> take();
     Result<> count_nodes();
     Result<> count_jobs();
-    void begin_jobs();
     void count_job(const CountedJob &job);
     void count_associations();
     void name_users();
