@@ -46,16 +46,27 @@ Result<uid_t> LoginCheck::find(const std::string &name,
     return user;
 }
 
-Result<uid_t> LoginCheck::user_of(const std::string &secret, LoginDir::Time now)
+bool LoginCheck::was_used(const std::string &name, LoginDir::Time now)
 {
-    std::string name = login_name_of(secret);
-    auto user = find(name, now);
     std::lock_guard lock(mutex_);
     std::erase_if(used_, [&](const auto &one) {
         return now - one.second > LoginDir::life + 2 * LoginDir::clock_skew;
     });
-    if (used_.contains(name))
+    return used_.contains(name);
+}
+
+Result<uid_t> LoginCheck::user_of(const std::string &secret, LoginDir::Time now)
+{
+    std::string name = login_name_of(secret);
+    const auto used = [&] {
         return fail(Code::denied, "that login was used before");
+    };
+    if (was_used(name, now))
+        return used();
+    auto user = find(name, now);
+    std::lock_guard lock(mutex_);
+    if (used_.contains(name)) // by another thread, meanwhile
+        return used();
     if (!user && user.error().code == Code::busy)
         return fail(user.error(), "slurmk8sd does not know who you are");
     if (!user)

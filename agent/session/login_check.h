@@ -33,11 +33,11 @@ class LoginCheck {
 
     // Returns the user, and uses the secret up. Code::denied when slurmctld has
     // said nothing about this secret or it was used before; Code::busy when
-    // that cannot be found out.
-    // Waits for a login that is not there yet.
+    // that cannot be found out. Waits for a login that is not there yet.
     Result<uid_t> user_of(const std::string &secret, LoginDir::Time now);
 
   private:
+    bool was_used(const std::string &name, LoginDir::Time now);
     Result<uid_t> find(const std::string &name, LoginDir::Time now) const;
 
     LoginDir logins_;
