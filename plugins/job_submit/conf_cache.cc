@@ -29,7 +29,6 @@ bool FileVersion::operator==(const FileVersion &other) const
 
 ConfCache::Answer ConfCache::get(const std::string &path)
 {
-    std::lock_guard lock(mutex_);
     auto version = version_of(path);
     if (asked_ && path == path_ && version == version_ &&
         version_of(template_path_) == template_version_)

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Caches k8s.conf and the template that it names, inside slurmctld. Every batch
-// job needs them while slurmctld's locks are held, so they are read again only
-// if one of the two files has changed. May be used by several threads.
+// Caches k8s.conf and the template that it names, inside slurmctld: it is asked
+// each second, and they are read again only if one of the two files has
+// changed. For one thread.
 #pragma once
 
 #include "common/contract/conf.h"
 
 #include <ctime>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -41,7 +40,6 @@ class ConfCache {
   private:
     Answer without(const Error &error, bool is_there);
 
-    std::mutex mutex_;
     std::string path_;
     bool asked_ = false; // a result is cached
     std::string said_;

@@ -175,7 +175,6 @@ void HookFiles::write_queue()
         std::lock_guard lock(mutex_);
         queued_bytes_ -= next->text.size();
         queue_.pop_front();
-        looked_ = Clock::now();
         if (queue_.empty())
             changed_.notify_all();
     }

@@ -4,7 +4,7 @@
 // asks the file system for room, each second, and writes what hooks hand over.
 //
 //   hooks, slurmctld's locks held             the thread, no lock held
-//   conf(), session_address()  ◀─────────────  k8s.conf, SbatchTemplate
+//   conf(), record_login()     ◀─────────────  k8s.conf, SbatchTemplate
 //   store_script(), record_login() ──queue──▶  StateSaveLocation
 //
 // What a hook has handed over is written within milliseconds. A slurmctld that
