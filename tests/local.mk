@@ -191,6 +191,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/fakes/make_volumes.h \
 	tests/unit/fakes/slurm_contract.cc tests/unit/fakes/slurm_contract.h \
 	tests/unit/fakes/slurm_contract_test.cc \
+	tests/unit/fakes/store_script.h \
 	tests/unit/fakes/temporary_directory.h \
 	tests/unit/fakes/test_data.h \
 	tests/unit/fakes/tls_certificate.cc tests/unit/fakes/tls_certificate.h \

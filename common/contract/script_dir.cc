@@ -63,16 +63,6 @@ Result<> ScriptDir::put(const std::string &name, std::string_view text) const
     return directory.put(name, text);
 }
 
-Result<std::string> ScriptDir::put(std::string_view text) const
-{
-    std::string name = new_script_name();
-    if (name.empty())
-        return fail(Code::busy, "cannot read random numbers");
-    if (auto done = put(name, text); !done)
-        return std::unexpected(done.error());
-    return name;
-}
-
 Result<> ScriptDir::check_room() const
 {
     if (has_room(path_))

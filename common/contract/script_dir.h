@@ -41,9 +41,6 @@ class ScriptDir {
     // is removed. Also Code::busy for what check_room() says.
     Result<> put(const std::string &name, std::string_view text) const;
 
-    // The same under a new name, which it returns.
-    Result<std::string> put(std::string_view text) const;
-
     // Code::busy if the file system is almost full (leaves_room()), because
     // slurmctld keeps its state there.
     Result<> check_room() const;

@@ -4,6 +4,7 @@
 
 #include "common/contract/batch_script.h"
 #include "common/contract/script_dir.h"
+#include "tests/unit/fakes/store_script.h"
 #include "tests/unit/fakes/temporary_directory.h"
 #include "tests/unit/flows/claim_world.h"
 
@@ -36,7 +37,7 @@ struct BatchClaimWorld : ClaimWorld {
         job.features = "k8s";
         job.memory_per_node = MebiBytes{100};
         job.gres_per_task = gres;
-        job.tag.script = scripts.put(encode(batch)).value();
+        job.tag.script = store_script(scripts, encode(batch)).value();
         return job;
     }
     JobRef run(const std::string &gres)

@@ -90,7 +90,8 @@ TEST_CASE("a file that no job names goes, once it is old, and no other")
     BatchWorld world;
     JobRef job = world.submit();
     std::string of_job = world.script;
-    std::string fresh = world.scripts.put("refused after all").value();
+    std::string fresh =
+        store_script(world.scripts, "refused after all").value();
     // By another machine's clock it is old.
     for (const std::string &name : {of_job, fresh})
         std::filesystem::last_write_time(
@@ -101,7 +102,7 @@ TEST_CASE("a file that no job names goes, once it is old, and no other")
     world.start_agent();
     world.pass(script_patience - seconds(10));
     CHECK(world.scripts.read(fresh).has_value());
-    std::string later = world.scripts.put("refused just now").value();
+    std::string later = store_script(world.scripts, "refused just now").value();
     world.pass(world.conf.resync_interval + seconds(20));
 
     CHECK(world.scripts.read(of_job).has_value());

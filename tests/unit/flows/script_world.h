@@ -6,6 +6,7 @@
 #include "agent/gang/batch_mark.h"
 #include "common/contract/batch_script.h"
 #include "common/contract/script_dir.h"
+#include "tests/unit/fakes/store_script.h"
 #include "tests/unit/fakes/temporary_directory.h"
 #include "tests/unit/fakes/world.h"
 
@@ -35,7 +36,7 @@ struct ScriptWorld : World {
         batch.group_id = user;
         batch.image = "busybox";
         batch.script = "#!/bin/sh\nhostname\n";
-        script = scripts.put(encode(batch)).value();
+        script = store_script(scripts, encode(batch)).value();
     }
     // The job with that script, as sbatch leaves it; of one node.
     JobDescription job_of_script() const

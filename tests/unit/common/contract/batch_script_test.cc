@@ -4,6 +4,7 @@
 #include "common/contract/batch_options.h"
 #include "common/contract/script_dir.h"
 #include "common/slurm/job.h"
+#include "tests/unit/fakes/store_script.h"
 #include "tests/unit/fakes/temporary_directory.h"
 
 #include <doctest/doctest.h>
@@ -191,8 +192,8 @@ TEST_CASE("a script's file is its owner's alone, and gone when it is removed")
     ScriptDir scripts(directory.path + "/k8s_sbatch");
     CHECK(scripts.list().value().empty());
 
-    auto first = scripts.put("one");
-    auto second = scripts.put("two");
+    auto first = store_script(scripts, "one");
+    auto second = store_script(scripts, "two");
 
     REQUIRE(first.has_value());
     REQUIRE(second.has_value());
@@ -215,7 +216,7 @@ TEST_CASE("a directory that is away, or not ours alone, says nothing of a file")
 {
     TemporaryDirectory directory;
     ScriptDir scripts(directory.path + "/k8s_sbatch");
-    std::string first = scripts.put("one").value();
+    std::string first = store_script(scripts, "one").value();
     CHECK(scripts.may_exist(first));
     CHECK_FALSE(scripts.may_exist(name));
 
@@ -223,7 +224,7 @@ TEST_CASE("a directory that is away, or not ours alone, says nothing of a file")
                                  std::filesystem::perms::group_write,
                                  std::filesystem::perm_options::add);
     CHECK(scripts.read(name).error().code == Code::busy);
-    CHECK_FALSE(scripts.put("two"));
+    CHECK_FALSE(store_script(scripts, "two"));
     CHECK(scripts.may_exist(name));
     CHECK_FALSE(scripts.list());
     std::filesystem::remove_all(directory.path + "/k8s_sbatch");
