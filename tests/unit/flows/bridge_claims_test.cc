@@ -21,6 +21,18 @@ Pod with_claim(const std::string &name, const std::string &claim = "c")
     return pod;
 }
 
+// Another scheduler has given the claim "x" this device of kn1.
+void allocate_elsewhere(Cluster &world, const std::string &device)
+{
+    world.kube.put_claim(
+        claim_text("x", request_gpus(1), "",
+                   R"({"allocation":{"devices":{"results":[{
+        "request":"gpu","driver":"gpu.example.com","pool":"kn1",
+        "device":")" + device +
+                       R"("}]}},"reservedFor":[{"resource":"pods","name":"p",
+        "uid":"u"}]})"));
+}
+
 } // namespace
 
 TEST_CASE("a Pod gets the devices that stand for its job's indexes")
@@ -214,11 +226,7 @@ TEST_CASE("a job that is lost before the binding: the claim is given back, and "
 TEST_CASE("a device that others have is waited for, then another node is taken")
 {
     Cluster world;
-    world.kube.put_claim(claim_text("x", request_gpus(1), "",
-                                    R"({"allocation":{"devices":{"results":[{
-        "request":"gpu","driver":"gpu.example.com","pool":"kn1",
-        "device":"gpu-0"}]}},"reservedFor":[{"resource":"pods","name":"p",
-        "uid":"u"}]})"));
+    allocate_elsewhere(world, "gpu-0");
     world.add_claim();
     world.create(with_claim("web"));
     world.pass(seconds(30));
@@ -259,11 +267,7 @@ TEST_CASE("what others have allocated is Slurm's again when their claim goes")
     Cluster world;
     auto gres = [&] { return world.slurm.node("kn1").gres; };
     REQUIRE(gres() == "gpu:g:4");
-    world.kube.put_claim(claim_text("x", request_gpus(1), "",
-                                    R"({"allocation":{"devices":{"results":[{
-        "request":"gpu","driver":"gpu.example.com","pool":"kn1",
-        "device":"gpu-0"}]}},"reservedFor":[{"resource":"pods","name":"p",
-        "uid":"u"}]})"));
+    allocate_elsewhere(world, "gpu-0");
     world.pass(seconds(10));
     CHECK(gres() == "gpu:g:3");
 
@@ -285,11 +289,7 @@ TEST_CASE("an empty list of claims is not believed while Pods use some")
     world.create(with_claim("web"));
     world.run_containers("web");
     REQUIRE(world.claim().is_reserved_for("uid-web"));
-    world.kube.put_claim(claim_text("x", request_gpus(1), "",
-                                    R"({"allocation":{"devices":{"results":[{
-        "request":"gpu","driver":"gpu.example.com","pool":"kn1",
-        "device":"gpu-3"}]}},"reservedFor":[{"resource":"pods","name":"p",
-        "uid":"u"}]})"));
+    allocate_elsewhere(world, "gpu-3");
     world.pass(seconds(10));
     REQUIRE(reserved(2));
     const std::string before = gres();

@@ -167,16 +167,32 @@ TEST_CASE("what a job asks for already is kept whatever the limits say")
     CHECK(table.need(with_label("x"), {"new", true}, start) == State::unknown);
 }
 
-TEST_CASE("predicates that no Node satisfies take no room of others")
-{
+namespace {
+
+// A table of twenty namespaces, each of which may have 100 predicates.
+struct Shared {
     PlacementTable table;
-    table.set_limit(100);
-    table.set_namespaces(20);
     int made = 0;
-    auto ask = [&](const std::string &ns) {
+
+    Shared()
+    {
+        table.set_limit(100);
+        table.set_namespaces(20);
+    }
+
+    // Asks for one more. Returns whether there is room.
+    bool ask(const std::string &ns)
+    {
         return table.need(with_label("l" + std::to_string(made++)), {ns},
                           start) == State::unknown;
-    };
+    }
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(Shared,
+                  "predicates that no Node satisfies take no room of others")
+{
     auto all_nowhere = [&] { table.take(table.wishes(), {}, true); };
     for (int i = 0; i < 4; i++) {
         for (int k = 0; k < 100; k++)
@@ -201,16 +217,9 @@ TEST_CASE("predicates that no Node satisfies take no room of others")
     CHECK(ask("late"));
 }
 
-TEST_CASE("whatever other namespaces need, each has its part of the reserve")
+TEST_CASE_FIXTURE(
+    Shared, "whatever other namespaces need, each has its part of the reserve")
 {
-    PlacementTable table;
-    table.set_limit(100);
-    table.set_namespaces(20);
-    int made = 0;
-    auto ask = [&](const std::string &ns) {
-        return table.need(with_label("l" + std::to_string(made++)), {ns},
-                          start) == State::unknown;
-    };
     for (int i = 0; i < 19; i++)
         for (int k = 0; k < 120; k++)
             ask("hostile" + std::to_string(i));
