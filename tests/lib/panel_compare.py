@@ -35,7 +35,7 @@ RATES = (RATE - 2 * SCRAPE - INTERVAL, RATE, RATE + INTERVAL + SLACK)
 # the ends of the window, by up to one scrape at either end; and what is the same in
 # windows of those lengths is divided by other lengths.
 RATE_TOLERANCE = (2 * SCRAPE + RATE - RATES[0]) / RATE
-WRONG_RATE = 1.25  # what must not be taken for true
+WRONG = 0.25  # of a rate: so much must not be taken for none
 
 EXACT = 1e-13  # of a number: a byte of a terabyte is wrong
 
@@ -151,6 +151,15 @@ def _width(expression, value):
     return bounds[above] - bounds[max(0, above - 1)]
 
 
+def _wrong(expression, value):
+    """A value that must not be taken for that: greater by 1; a rate, or what is only
+    nearly the same, by a share of it; a quantile by that of its bucket, if that is
+    more, since a histogram does not tell where in a bucket it lies."""
+    if "rate(" not in expression and not NEARLY[0].search(expression):
+        return value + 1
+    return value + WRONG * (max(value, _width(expression, value)) or 1 / WRONG)
+
+
 def _where_rate(value, window, width=0):
     """The same of rates, which are extrapolated; of quantiles this moves what is in
     the buckets, and so the quantile within its own, which is so wide."""
@@ -176,20 +185,19 @@ class Comparison:
         return range(self.start, self.end + 1, SCRAPE)
 
     def compare(self, expression, spoiled=False):
-        """spoiled: the commands' values are made wrong: by 1; rates, and what
-        is nearly the same, by a quarter."""
+        """spoiled: the commands' values are made wrong, by _wrong()."""
         rate = "rate(" in expression
         theirs = of(expression, "commands")
-        if spoiled:
-            nearly = rate or NEARLY[0].search(expression)
-            theirs = (f"{WRONG_RATE} * ({theirs}) + (({theirs}) == bool 0)" if nearly
-                      else f"({theirs}) + 1")
         agent = self.prometheus.query_range(of(expression, "agent"), self.start,
                                             self.end, SCRAPE)
         commands = [self.prometheus.query_range(
             theirs.replace(f"[{RATE}s]", f"[{seconds}s]"),
             self.start - self._before(expression), self.end + LONGEST_LOOK, 1)
             for seconds in (RATES if rate else (RATE,))]
+        if spoiled:
+            for values in (its for found in commands for its in found.values()):
+                for then in values:
+                    values[then] = _wrong(expression, values[then])
         result = Result()
         judge = self._judge_rate if rate else self._judge
         for at in self.instants():

@@ -18,27 +18,34 @@ COUNTERS = tuple(
 
 
 class Counters:
-    """Counters of jobs, which both have counted from 0, exactly. A slurmctld that is
-    killed forgets what it had not saved: starts and ends that only one of the two had
-    seen by then, and that come again. So after each crash one difference may remain
-    from then on; before the first there is none."""
+    """Counters of jobs, which both have counted from 0, exactly, until slurmctld ends.
+    One that is killed forgets what it had not saved: starts and ends that only one of
+    the two had seen by then, and that come again. One that is stopped forgets which
+    nodes ended jobs had: of one that ended within a second, and that only one of the
+    two had seen by then, the other never knows whether it ran. So from then on one
+    difference may remain, in what was lost."""
 
-    def __init__(self, comparison, crashes):
+    def __init__(self, comparison, crashes, stops):
         self.comparison = comparison
-        self.crashes = sorted(crashes)
+        self.ends = sorted([(at, True) for at in crashes] +
+                           [(at, False) for at in stops])
 
-    def _segments(self):
-        """Instants between crashes, with a minute after each."""
-        begins = [self.comparison.start, *(at + 60 for at in self.crashes)]
-        ends = [*self.crashes, self.comparison.end]
+    def _segments(self, expression):
+        """Between ends of slurmctld, with a minute after each crash: whether something
+        may have been lost before, and instants."""
+        begins = [self.comparison.start,
+                  *(at + 60 * crash for at, crash in self.ends)]
+        ends = [*(at for at, _ in self.ends), self.comparison.end]
         for number, (begin, end) in enumerate(zip(begins, ends)):
             instants = [at for at in self.comparison.instants() if begin <= at <= end
                         and self.comparison.times.steady(at, False)]
             if len(instants) > 1:
-                yield number, instants
+                yield any(crash or "_seconds_" in expression
+                          for _, crash in self.ends[:number]), instants
 
     def compare(self, expression, spoiled=0):
-        """A Result, and differences that crashes have left, by labels."""
+        """A Result, and differences that ends of slurmctld have left, by begin and
+        labels."""
         own = self.comparison
         agent = own.prometheus.query_range(of(expression, "agent"), own.start, own.end,
                                            SCRAPE)
@@ -46,15 +53,15 @@ class Counters:
             f"({of(expression, 'commands')}) + {spoiled}", own.start - BEFORE,
             own.end + LONGEST_LOOK, 1)
         result, left = Result(), {}
-        for number, instants in self._segments():
+        for lost, instants in self._segments(expression):
             for labels in agent.keys() | commands.keys():
                 fits = self._constant(agent.get(labels, {}), commands.get(labels, {}),
                                       instants)
                 least, most = fits
-                if least <= most and (number or least <= 0 <= most):
+                if least <= most and (lost or least <= 0 <= most):
                     result.equal += len(instants)
                     if not least <= 0 <= most:
-                        left[number, labels] = min(fits, key=abs)
+                        left[instants[0], labels] = min(fits, key=abs)
                 else:
                     result.wrong.append(
                         f"{clock(instants[0])} to {clock(instants[-1])} "
@@ -79,8 +86,8 @@ def compare_counters(counters):
     for expression in COUNTERS:
         result, left = counters.compare(expression)
         print(f"# {expression}\n#     {result}", flush=True)
-        for (number, labels), difference in left.items():
-            print(f"#     after crash {number} {dict(labels)}: {difference:+g}",
+        for (since, labels), difference in left.items():
+            print(f"#     from {clock(since)} {dict(labels)}: {difference:+g}",
                   flush=True)
         wrong += [f"{expression}: {words}" for words in result.wrong[:5]]
         if not counters.compare(expression, spoiled=1)[0].wrong:

@@ -60,6 +60,7 @@ class Chaos(chaos.Chaos):
         self.load = native_load.NativeLoad(SEED)
         self.source = None
         self.rests = 0
+        self.stops = []  # of slurmctld: seconds since the epoch
 
     def run(self, count, seconds):
         self.kills_from = time.monotonic() + seconds / 2
@@ -87,6 +88,10 @@ class Chaos(chaos.Chaos):
             self._do_slurmctld_stop(op)
         else:
             super()._do_slurmctld_kill(op)
+
+    def _do_slurmctld_stop(self, op):
+        self.stops.append(time.time())
+        super()._do_slurmctld_stop(op)
 
     def _sweep(self):
         with self.load.paused():
@@ -179,7 +184,7 @@ def judge(stage, violations):
     wrong = [f"chaos: {one}" for one in violations]
     wrong += panel_compare.compare_all(compared, names, least)
     wrong += panel_counters.compare_counters(
-        panel_counters.Counters(compared, stage.crashes()))
+        panel_counters.Counters(compared, stage.crashes(), stage.chaos.stops))
     count, said = compared.outages()
     print(f"# {count} seconds without slurmctld", flush=True)
     return wrong + said + [f"wrong values are found true: {one}" for one in
