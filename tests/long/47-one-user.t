@@ -13,16 +13,18 @@ import statistics
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS / "lib"), str(TESTS / "bench")]
 import asking
 import bed
 import claims
 import devices
+import kube
 from tap import case, check, run, wait_for
 
 HELD, REFUSED, SELECTIONS, HOSTILE = (
     int(os.environ.get(name, default)) for name, default in (
-        ("HELD", "1000"), ("REFUSED", "2000"), ("SELECTIONS", "400"),
+        ("HELD", "5000"), ("REFUSED", "10000"), ("SELECTIONS", "400"),
         ("HOSTILE", "20")))
 WORST = float(os.environ.get("WORST", "1000"))
 FACTOR = float(os.environ.get("FACTOR", "2"))
@@ -32,6 +34,7 @@ CHOICES = 8     # of each request of a hostile claim: as many as the API allows
 REQUESTS = 32   # the same for a claim
 CLASSES = {claims.CLASS: f"device.driver == '{devices.DRIVER}'"}
 CROWDS = ("held", "refused", "selecting", "hostile")
+NO_ACCOUNT = "does-not-exist"
 idle = []  # milliseconds from create to bound
 
 
@@ -48,21 +51,24 @@ def delete_all(namespace):
     with concurrent.futures.ThreadPoolExecutor(MAKERS) as pool:
         list(pool.map(lambda name: bed.delete(name, namespace, grace=0), names))
     wait_for(f"the Pods of {namespace} to be gone",
-             lambda: not bed.pods(namespace), 120)
+             lambda: not bed.pods(namespace), 300, 1)
 
 
-def time_one(name):
-    """How long one Pod waits for its node, in milliseconds."""
-    began = time.monotonic()
-    bed.create(bed.pod(name, annotations={"sandbox/run": "100ms"}))
-    wait_for(f"Pod {name} to be bound", lambda: bed.node_of(name), 60)
-    took = 1000 * (time.monotonic() - began)
-    bed.delete(name)
-    return took
+def time_one(client, name):
+    """How long one Pod waits for its node, as a watch sees it, in milliseconds."""
+    pod = client.pod(name, "slurm", run="100ms", partition="kwok")
+    client.watch.expect("bound", [pod])
+    client.create(client.first, pod)
+    client.watch.wait(60)
+    client.watch.expect("gone", [pod])
+    client.delete(pod)
+    client.watch.wait(60)
+    return 1000 * (pod.bound - pod.posted)
 
 
 def time_all(kind):
-    times = [time_one(f"{kind}-{i}") for i in range(PODS)]
+    client = kube.Client(os.environ)
+    times = [time_one(client, f"{kind}-{i}") for i in range(PODS)]
     times.sort()
     print(f"# {kind}: median {statistics.median(times):.0f} ms, "
           f"p90 {times[PODS * 9 // 10]:.0f} ms, worst {times[-1]:.0f} ms",
@@ -118,8 +124,7 @@ def hostile(number):
 def on_an_idle_cluster():
     """how long Pods wait where nothing else does"""
     bed.clean()
-    for i in range(3):
-        time_one(f"warm-{i}")
+    time_all("warm")
     idle.extend(time_all("idle"))
 
 
@@ -132,7 +137,7 @@ def beside_all_that():
     if REFUSED:
         make_many("refused", REFUSED, lambda i: bed.pod(
             f"p{i}", namespace="refused",
-            annotations={bed.PARTITION: "does-not-exist"}))
+            annotations={"slurmk8s/account": NO_ACCOUNT}))
     if SELECTIONS:
         make_many("selecting", SELECTIONS, selecting)
     if HOSTILE:
@@ -152,7 +157,7 @@ def what_they_get():
                  lambda: says("held", "by their own wish"), 120)
     if REFUSED:
         wait_for("all refused Pods to have been tried",
-                 lambda: says("refused", "does-not-exist") == REFUSED, 600)
+                 lambda: says("refused", NO_ACCOUNT) == REFUSED, 600, 2)
         before, began = rpcs(), time.monotonic()
         time.sleep(20)
         after, took = rpcs(), time.monotonic() - began
@@ -174,6 +179,7 @@ def over():
     time_all("after")
 
 
+asking.with_slurm_conf("AccountingStorageEnforce=associations,limits,qos")
 if HOSTILE:
     devices.begin(f"DeviceGres={claims.CLASS}:gpu", CLASSES, ("kn1", "kn2"))
 run(after_failure=bed.last_words)
