@@ -5,7 +5,7 @@ import time
 from functools import partial
 
 from arrays import ARRAY_SLOTS, ARRAY_TASKS, NATIVE_TASKS, array, template
-from ours import BEHIND_PODS, BEHIND_SECONDS, RECOVERY_PODS, behind, recovery
+from ours import BEHIND_PODS, BEHIND_SECONDS, RECOVERY_PODS, behind, more_nodes, node, recovery
 from device_pods import ATTRIBUTE_PODS, FEW_DEVICES, FEW_NODES, MANY_NODES, MIXED_SIZES, NODE_COUNT as DEVICE_NODES, NODE_DEVICES, \
     ONE_PODS, attribute, device_nodes, devices, mixed_devices
 from gang_jobs import BIG_NODES, BIG_PODS, MANY_GANGS, MANY_PODS, gangs
@@ -15,6 +15,7 @@ from figures import agents_rpcs, difference, names, percentile, rates
 from sandbox import AGENT, BULK, CPUS, NODES, OURS
 
 SLOTS = NODES * CPUS
+MANY_IDLE = 1000                                              # nodes
 IDLE_PODS, BURST_PODS, TURNOVER_PODS, WAITING_PODS, WAITING_SECONDS = 40, 60, 640, 50, 20
 
 
@@ -34,6 +35,11 @@ def idle(bench, scheduler, run):
     return {"p50": percentile(latency, 50), "p99": percentile(latency, 99), "all": latency,
             "replied": percentile([1000 * (pod.replied - pod.posted) for pod in pods], 50),
             "seen": percentile([1000 * (pod.added - pod.posted) for pod in pods], 50)}
+
+
+def idle_nodes(bench):
+    """A context in which there are many more nodes."""
+    return more_nodes(bench, {name: node(name, CPUS) for name in (f"in{i + 1}" for i in range(MANY_IDLE - NODES))})
 
 
 def burst(bench, scheduler, run):
@@ -92,11 +98,12 @@ def schedulers_of(scheduler):
 
 
 # The cases by name, in their order, with the number of runs where it is not --runs: counts do not scatter.
-CASES = {"idle": (idle, None), "burst": (burst, None), "turnover": (turnover, None), "waiting": (waiting, 1), "behind": (behind, 1),
-         "recovery": (recovery, 1), "nodes": (nodes, 1), "nodes-devices": (nodes_with_devices, 1), "gangs": (gangs, 1), "array": (array, None), "ordinary": (ordinary, None), "devices": (devices, None), "mixed-devices": (mixed_devices, None), "attribute": (attribute, None),
-         "attribute-many": (attribute, None)}
+CASES = {"idle": (idle, None), "idle-many": (idle, None), "burst": (burst, None), "turnover": (turnover, None), "waiting": (waiting, 1),
+         "behind": (behind, 1), "recovery": (recovery, 1), "nodes": (nodes, 1), "nodes-devices": (nodes_with_devices, 1),
+         "gangs": (gangs, None), "array": (array, None), "ordinary": (ordinary, None), "devices": (devices, None),
+         "mixed-devices": (mixed_devices, None), "attribute": (attribute, None), "attribute-many": (attribute, None)}
 # What is there only for all runs of a case: a context manager of the bench.
-SURROUNDINGS = {"array": template, "devices": device_nodes, "mixed-devices": device_nodes,
+SURROUNDINGS = {"array": template, "idle-many": idle_nodes, "devices": device_nodes, "mixed-devices": device_nodes,
                 "attribute": partial(device_nodes, count=FEW_NODES, each=FEW_DEVICES),
                 "attribute-many": partial(device_nodes, count=MANY_NODES, each=FEW_DEVICES)}
 # Those that ask what kube-scheduler has no like of.
@@ -113,12 +120,14 @@ class Row:
 
 DEVICES_HINT = "a claim costs three writes, and an RPC reads its indexes: API requests, and slurmctld's RPCs, are below"
 ROWS = [
-    Row("idle", "idle: create to bound, p50", "p50", "ms", ("<=", 2.0, "ratio"),
-        "\"replied\" and \"seen\" in --json are the API server's part of it, the rest is the agent's, slurmctld's and the binding's"),
-    Row("idle", "idle: create to bound, p99", "p99", "ms"),
-    Row("burst", f"burst: {BURST_PODS} Pods on {SLOTS} slots", "rate", "Pods/s", (">=", 0.8, "ratio"),
+    *(row for case, what in (("idle", "idle"), ("idle-many", f"idle on {MANY_IDLE} nodes")) for row in (
+        Row(case, f"{what}: create to bound, p50", "p50", "ms", ("<=", 1.3, "ratio"),
+            "\"replied\" and \"seen\" in --json are the API server's part of it, the rest is the agent's, slurmctld's and the binding's"),
+        Row(case, f"{what}: create to bound, p99", "p99", "ms", ("<=", 2.0, "ratio"),
+            "one of a hundred meets something that comes at intervals: a scheduler's cycle, a list of jobs, the API server's garbage"))),
+    Row("burst", f"burst: {BURST_PODS} Pods on {SLOTS} slots", "rate", "Pods/s", (">=", 1.1, "ratio"),
         "the agent's queue of actions (/metrics), or slurmctld's locks (sdiag): compare CPU seconds"),
-    Row("turnover", f"turnover: {TURNOVER_PODS} Pods of 500 ms", "rate", "Pods/s", (">=", 0.9, "ratio"),
+    Row("turnover", f"turnover: {TURNOVER_PODS} Pods of 500 ms", "rate", "Pods/s", (">=", 1.1, "ratio"),
         f"ideal {SLOTS * 2}/s; if a Pod's life is longer than theirs, the CPUs are what is short: compare CPU seconds; if not, "
         "slots stand empty between a Pod's end and the next binding"),
     Row("turnover", "  bound to finished, p50 (ideal 500)", "life p50", "ms"),
@@ -165,13 +174,16 @@ ROWS = [
     Row("nodes-devices", "  CPU of slurmctld for it", "slurmctld cpu", "s", ours_only=True),
     Row("nodes-devices", "  resident memory of the agent", "agent rss", "MiB", ours_only=True),
     Row("nodes-devices", "  resident memory of slurmctld", "slurmctld rss", "MiB", ours_only=True),
-    Row("gangs", f"a gang of {BIG_PODS} Pods on {BIG_NODES} nodes: last created to last bound", "big", "s", ("<=", 3, "ours"),
+    Row("gangs", f"a gang of {BIG_PODS} Pods on {BIG_NODES} nodes: last created to last bound", "big", "s", ("<=", 4, "ours"),
         "the bindings of one gang are shared by all workers: Workers in k8s.conf, and the API server", ours_only=True),
     Row("gangs", "  last created to first bound", "big first", "s", ours_only=True),
-    Row("gangs", f"{MANY_GANGS} gangs of {MANY_PODS} Pods of 500 ms", "many gangs rate", "gangs/s", ours_only=True),
-    Row("gangs", "  Pods of these a second", "many rate", "Pods/s", ours_only=True),
-    Row("gangs", "  as many lone Pods", "lone rate", "Pods/s", ours_only=True),
-    Row("gangs", "  Pods in gangs to lone Pods", "many to lone", "", (">=", 1, "ours"), "what a gang costs beside its Pods", ours_only=True),
+    Row("gangs", f"{MANY_GANGS} gangs of {MANY_PODS} Pods of 500 ms: Pods bound", "many bound", "Pods/s", ours_only=True),
+    Row("gangs", "  of as many lone Pods", "lone bound", "Pods/s", ours_only=True),
+    Row("gangs", "  the first to the second", "bound to lone", "", (">=", 1, "ours"), "what a gang costs beside its Pods", ours_only=True),
+    Row("gangs", "  until the last has finished", "many rate", "Pods/s", ours_only=True),
+    Row("gangs", "  of as many lone Pods", "lone rate", "Pods/s", ours_only=True),
+    Row("gangs", "  the first to the second", "rate to lone", "", (">=", 1, "ours"), "what a gang costs beside its Pods", ours_only=True),
+    Row("gangs", "  gangs that have finished", "many gangs rate", "gangs/s", ours_only=True),
     Row("gangs", "  first to last binding of a gang, p99", "many apart p99", "ms", ours_only=True),
     Row("array", f"sbatch --array, {ARRAY_TASKS} tasks of 1 s on {ARRAY_SLOTS} slots", "rate", "tasks/s", ours_only=True),
     Row("array", "  of the ideal", "share", "%", ours_only=True),

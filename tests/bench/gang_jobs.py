@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Gangs: one of 512 Pods on 128 nodes, and 100 of 32 Pods one after another in the same room, then as many
+"""Gangs: one of 1,000 Pods on 250 nodes, and 40 of 32 Pods at once, for which there is room for 31, then as many
 lone Pods there."""
 from figures import names, percentile
 from ours import more_nodes, node
 
-BIG_NODES, BIG_PODS, BIG_CPUS = 128, 512, 4
-MANY_GANGS, MANY_PODS, MANY_RUN = 100, 32, "500ms"
+BIG_NODES, BIG_PODS, BIG_CPUS = 250, 1000, 4
+MANY_GANGS, MANY_PODS, MANY_RUN = 40, 32, "500ms"
 PARTITION = "real"                                            # where nothing else is
 
 
@@ -17,16 +17,16 @@ def gang(bench, name, scheduler, size, run=None):
 
 
 def turnover(bench, groups):
-    """Pods that come all at once, run a moment and give their place to the next: Pods a second from the first POST until the last has
-    finished."""
+    """Pods that come all at once, run a moment and give their place to the next: Pods a second from the first POST until the last is
+    bound, and until the last has finished."""
     watch, pods = bench.client.watch, [pod for one in groups for pod in one]
     watch.expect("finished", pods)
     bench.client.create_all(pods)
     watch.wait(600)
-    rate = len(pods) / (max(pod.finished for pod in pods) - min(pod.posted for pod in pods))
+    first = min(pod.posted for pod in pods)
     bench.client.delete_all(300)
     bench.sandbox.wait_no_jobs(120)
-    return rate
+    return [len(pods) / (max(getattr(pod, moment) for pod in pods) - first) for moment in ("bound", "finished")]
 
 
 def gangs(bench, scheduler, run):
@@ -44,11 +44,12 @@ def gangs(bench, scheduler, run):
         sandbox.wait_no_jobs(120)
 
         many = [gang(bench, f"many{run}x{i}", scheduler, MANY_PODS, MANY_RUN) for i in range(MANY_GANGS)]
-        sample["many rate"] = turnover(bench, many)
+        sample["many bound"], sample["many rate"] = turnover(bench, many)
         sample["many gangs rate"] = sample["many rate"] / MANY_PODS
         sample["many apart p99"] = percentile([1000 * (max(p.bound for p in one) - min(p.bound for p in one)) for one in many], 99)
         lone = [[client.pod(pod, scheduler, run=MANY_RUN, partition=PARTITION)]
                 for pod in names(f"lone{run}", scheduler, 0, MANY_GANGS * MANY_PODS)]
-        sample["lone rate"] = turnover(bench, lone)
-        sample["many to lone"] = sample["many rate"] / sample["lone rate"]
+        sample["lone bound"], sample["lone rate"] = turnover(bench, lone)
+        for what in ("bound", "rate"):
+            sample[f"{what} to lone"] = sample[f"many {what}"] / sample[f"lone {what}"]
         return sample
