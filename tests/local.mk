@@ -148,6 +148,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/daemon/lease_keeper_test.cc \
 	tests/unit/daemon/lease_test.cc \
 	tests/unit/daemon/census_thread_test.cc \
+	tests/unit/daemon/memory_thread_test.cc \
 	tests/unit/daemon/metrics_access_test.cc \
 	tests/unit/daemon/own_conf_test.cc \
 	tests/unit/daemon/permit_test.cc \

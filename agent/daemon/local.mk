@@ -6,6 +6,7 @@ agent_daemon_sources = \
 	agent/daemon/hook_server.cc agent/daemon/hook_server.h \
 	agent/daemon/lease.cc agent/daemon/lease.h \
 	agent/daemon/lease_keeper.cc agent/daemon/lease_keeper.h \
+	agent/daemon/memory_thread.cc agent/daemon/memory_thread.h \
 	agent/daemon/metrics_access.cc agent/daemon/metrics_access.h \
 	agent/daemon/notify.cc agent/daemon/notify.h \
 	agent/daemon/own_conf.cc agent/daemon/own_conf.h \

@@ -13,6 +13,7 @@
 #include "agent/daemon/census_thread.h"
 #include "agent/daemon/hook_server.h"
 #include "agent/daemon/lease_keeper.h"
+#include "agent/daemon/memory_thread.h"
 #include "agent/daemon/notify.h"
 #include "agent/daemon/own_conf.h"
 #include "agent/daemon/token_keeper.h"
@@ -64,6 +65,13 @@ sigset_t our_signals()
     for (int signal : {SIGTERM, SIGINT, SIGHUP})
         sigaddset(&set, signal);
     return set;
+}
+
+// In every thread that is made from here on, too.
+void block_our_signals()
+{
+    sigset_t set = our_signals();
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
 }
 
 // A file with a mistake changes nothing.
@@ -449,8 +457,8 @@ Result<int> serve(std::shared_ptr<const Conf> conf, const SessionConf &sessions,
                   HttpEndpoint endpoint, const LoadConf &load,
                   OwnConf *own_conf)
 {
-    sigset_t set = our_signals(); // blocked in every thread made from here on
-    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    block_our_signals();
+    MemoryThread memory;
     std::stop_source give_up;
     endpoint.give_up = give_up.get_token();
     CutOff cut_off(give_up);

@@ -28,7 +28,7 @@ CPUS = 16
 AT_REST = 150      # MiB
 GROWTH = 1.2       # of that at the begin, after all Pods
 NOISE = 1.05       # from half of the Pods to all of them
-SETTLES = 10       # seconds
+SETTLES = 20       # seconds: memory is given back each 15
 _client = kube.Client(os.environ)
 _sizes = []        # MiB: with the living Pods, then after each burst
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/daemon/memory_thread.h"
+
+#include <fstream>
+#include <malloc.h>
+#include <unistd.h>
+
+namespace bridge {
+
+namespace {
+
+constexpr std::chrono::seconds interval{5}; // of looks at the size
+constexpr std::chrono::seconds longest{15};
+constexpr std::size_t most_growth = 16UL << 20; // and a quarter
+
+// Returns what this process has in memory, in bytes, or 0 if the system does
+// not say: proc_pid_statm(5).
+std::size_t resident_size()
+{
+    std::size_t all = 0;
+    std::size_t resident = 0;
+    std::ifstream("/proc/self/statm") >> all >> resident;
+    return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+} // namespace
+
+bool MemoryPace::is_due(std::size_t size, Time now) const
+{
+    return now - last_ >= longest || size > least_ + least_ / 4 + most_growth;
+}
+
+MemoryThread::MemoryThread()
+    : thread_([this](const std::stop_token &stop) { run(stop); })
+{
+}
+
+void MemoryThread::run(const std::stop_token &stop)
+{
+    std::unique_lock lock(mutex_);
+    while (!over_.wait_for(lock, stop, interval,
+                           [&] { return stop.stop_requested(); })) {
+        if (!pace_.is_due(resident_size(), std::chrono::steady_clock::now()))
+            continue;
+        malloc_trim(0);
+        pace_.given_back(resident_size(), std::chrono::steady_clock::now());
+    }
+}
+
+} // namespace bridge

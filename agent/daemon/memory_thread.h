@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Gives memory that is free back to the system. malloc() keeps the pages of
+// whatever was freed between things that are still in use, so that a process
+// that reads lists of thousands of Nodes, Pods and jobs stays as large as at
+// its largest moment (mallopt(3), malloc_trim(3)).
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+namespace bridge {
+
+// When to do it: at intervals, since what was in use may be free by now, and
+// sooner once the process has grown much. Each time costs milliseconds in which
+// threads that allocate wait. Pure.
+class MemoryPace {
+  public:
+    using Time = std::chrono::steady_clock::time_point;
+
+    // size: what the process has in memory, in bytes.
+    bool is_due(std::size_t size, Time now) const;
+
+    // Takes the size just after memory was given back.
+    void given_back(std::size_t size, Time now)
+    {
+        least_ = size;
+        last_ = now;
+    }
+
+  private:
+    std::size_t least_ = 0;
+    Time last_{};
+};
+
+// Looks each few seconds, on a thread of its own, as long as this exists.
+class MemoryThread {
+  public:
+    MemoryThread();
+
+  private:
+    void run(const std::stop_token &stop);
+
+    MemoryPace pace_;
+    std::mutex mutex_;
+    std::condition_variable_any over_;
+    std::jthread thread_; // last: it uses all of the above
+};
+
+} // namespace bridge
