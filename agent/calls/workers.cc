@@ -3,17 +3,27 @@
 
 #include "common/base/log.h"
 
+#include <chrono>
 #include <exception>
+#include <utility>
 
 namespace bridge {
 
-Workers::Workers(unsigned count, const KubeFactory &make_kube)
+namespace {
+
+constexpr std::chrono::seconds patience{1}; // with what is more urgent
+constexpr std::chrono::milliseconds look_interval{10};
+
+} // namespace
+
+Workers::Workers(unsigned count, const KubeFactory &make_kube, Busy others)
+    : others_(std::move(others))
 {
     for (unsigned i = 0; i < count; i++)
         kubes_.push_back(make_kube());
     for (auto &kube : kubes_)
         threads_.emplace_back(
-            [this, &kube](std::stop_token stop) { run(stop, *kube); });
+            [this, &kube](const std::stop_token &stop) { run(stop, *kube); });
 }
 
 void Workers::stop()
@@ -24,11 +34,24 @@ void Workers::stop()
     threads_.clear(); // joins
 }
 
-void Workers::run(std::stop_token stop, Kube &kube)
+// The API server and slurmctld do one thing less at a time meanwhile.
+void Workers::give_way(const std::stop_token &stop) const
 {
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (!stop.stop_requested() && others_() &&
+           std::chrono::steady_clock::now() < until)
+        std::this_thread::sleep_for(look_interval);
+}
+
+void Workers::run(const std::stop_token &stop, Kube &kube)
+{
+    bool begins = true; // with a queue that was empty
     while (auto task = tasks_.pop()) {
+        if (begins && others_)
+            give_way(stop);
         if (stop.stop_requested())
             return;
+        running_++;
         try {
             (*task)(kube);
         } catch (const std::exception &e) { // such as std::bad_alloc
@@ -36,6 +59,8 @@ void Workers::run(std::stop_token stop, Kube &kube)
                 "a task failed with an exception; the next resync repeats it",
                 {{"err", e.what()}});
         }
+        running_--;
+        begins = tasks_.size() == 0;
     }
 }
 

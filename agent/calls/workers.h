@@ -6,8 +6,10 @@
 #include "agent/calls/kube_api.h"
 #include "agent/calls/task_queue.h"
 
+#include <atomic>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -16,8 +18,12 @@ namespace bridge {
 class Workers {
   public:
     using KubeFactory = std::function<std::unique_ptr<Kube>()>;
+    using Busy = std::function<bool()>;
 
-    Workers(unsigned count, const KubeFactory &make_kube);
+    // others: whether somebody has work that is more urgent. As long as it is,
+    // but for a second at most, tasks that come to an empty queue wait. It is
+    // called on the workers' threads.
+    Workers(unsigned count, const KubeFactory &make_kube, Busy others = {});
     ~Workers() { stop(); }
 
     // Drops tasks that have not begun and waits for those that have.
@@ -26,10 +32,16 @@ class Workers {
     // The queue to push tasks to.
     TaskQueue &tasks() { return tasks_; }
 
-  private:
-    void run(std::stop_token stop, Kube &kube);
+    // Whether a task waits or runs. Thread-safe.
+    bool busy() { return running_ != 0 || tasks_.size() != 0; }
 
+  private:
+    void run(const std::stop_token &stop, Kube &kube);
+    void give_way(const std::stop_token &stop) const;
+
+    const Busy others_;
     TaskQueue tasks_;
+    std::atomic<unsigned> running_ = 0; // tasks
     std::vector<std::unique_ptr<Kube>> kubes_;
     std::vector<std::jthread> threads_;
 };

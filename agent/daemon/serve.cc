@@ -264,7 +264,8 @@ struct Calls {
           workers(conf.workers, kube_factory(endpoint, gate, volumes)),
           submitters(std::clamp(conf.workers / 2, 1u, most_submitters),
                      kube_factory(endpoint, gate, volumes)),
-          reporters(reporter_count, kube_factory(endpoint, gate, volumes))
+          reporters(reporter_count, kube_factory(endpoint, gate, volumes),
+                    [this] { return submitters.busy() || workers.busy(); })
     {
     }
 

@@ -3,6 +3,7 @@
 #include "tests/unit/fakes/fake_kube.h"
 
 #include <algorithm>
+#include <atomic>
 #include <doctest/doctest.h>
 #include <future>
 #include <stdexcept>
@@ -95,4 +96,51 @@ TEST_CASE("workers can be stopped twice and need no task")
     workers.stop();
     workers.stop();
     Workers idle(0, make_fake);
+}
+
+TEST_CASE(
+    "a task that comes to an empty queue gives way to what is more urgent")
+{
+    std::atomic<int> looks = 0;
+    Workers workers(1, make_fake, [&] { return ++looks < 4; });
+    std::promise<int> first;
+    std::promise<int> second;
+
+    workers.tasks().push([&](Kube &) {
+        workers.tasks().push([&](Kube &) { second.set_value(looks); });
+        first.set_value(looks);
+    });
+
+    CHECK(first.get_future().get() == 4);
+    CHECK(second.get_future().get() == 4); // the queue was not empty
+}
+
+TEST_CASE("no task gives way for ever")
+{
+    Workers workers(1, make_fake, [] { return true; });
+    std::promise<void> done;
+
+    workers.tasks().push([&](Kube &) { done.set_value(); });
+
+    done.get_future().wait();
+}
+
+TEST_CASE("workers are busy while a task waits or runs")
+{
+    Workers workers(1, make_fake);
+    CHECK_FALSE(workers.busy());
+    std::promise<void> begun;
+    std::promise<void> end;
+    workers.tasks().push([&](Kube &) {
+        begun.set_value();
+        end.get_future().wait();
+    });
+    begun.get_future().wait();
+
+    CHECK(workers.tasks().size() == 0);
+    CHECK(workers.busy());
+
+    end.set_value();
+    workers.stop();
+    CHECK_FALSE(workers.busy());
 }
