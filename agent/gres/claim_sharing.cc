@@ -27,6 +27,43 @@ bool is_made_for_one_pod(const ResourceClaim &claim)
     return claim.for_extended_resources || !claim.pod_claim_name.empty();
 }
 
+// Returns the device, or null if no ResourceSlice has it.
+DevicePtr find_device(const DeviceCatalog &catalog, const DeviceId &id)
+{
+    for (const DevicePool &pool : catalog.pools) {
+        if (pool.driver != id.driver || pool.name != id.pool)
+            continue;
+        auto found = std::ranges::find(pool.devices, id.device, &Device::name);
+        if (found != pool.devices.end())
+            return *found;
+    }
+    return nullptr;
+}
+
+// Slurm counts devices there, and which ones is not known: what the Node says
+// has changed since they were allocated. Only Slurm nodes with the name of
+// their Node are found.
+std::string node_without_index(const ResourceClaim &claim,
+                               const DeviceCatalog &catalog,
+                               const std::set<std::string> &with_slurmd)
+{
+    if (!claim.allocated_by_us ||
+        std::ranges::all_of(with_slurmd, [&](const std::string &name) {
+            return catalog.nodes.contains(name);
+        }))
+        return {};
+    for (const DeviceId &id : claim.devices) {
+        DevicePtr device = find_device(catalog, id);
+        if (!device || !device->scope ||
+            device->scope->kind != DeviceScope::Kind::node)
+            continue;
+        const std::string &node = device->scope->node;
+        if (with_slurmd.contains(node) && !catalog.nodes.contains(node))
+            return node;
+    }
+    return {};
+}
+
 std::string claim_in_use_reason(const Pod &pod, const ResourceClaim &claim,
                                 const SharingFacts &facts)
 {
@@ -101,7 +138,7 @@ std::string slurmd_node_of(const ResourceClaim &claim,
             }))
             return name;
     }
-    return {};
+    return node_without_index(claim, catalog, with_slurmd);
 }
 
 bool is_first_consumer(const Pod &pod, const ResourceClaim &claim)

@@ -49,7 +49,8 @@ std::string claims_in_use_reason(const Pod &pod, const DeviceNeeds &needs,
 bool counted_by_slurm(const ResourceClaim &claim, const DeviceCatalog &catalog);
 
 // Returns the Slurm node with a slurmd that counts some devices of the
-// allocated claim by indexes, or "".
+// allocated claim by indexes, or on which we allocated it and whose indexes are
+// not known any more; or "".
 std::string slurmd_node_of(const ResourceClaim &claim,
                            const DeviceCatalog &catalog,
                            const std::set<std::string> &with_slurmd);

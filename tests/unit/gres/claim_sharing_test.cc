@@ -105,6 +105,34 @@ TEST_CASE("that somebody else allocated a claim helps nobody: the index tells")
     CHECK_FALSE(counted_by_slurm(claim, catalog));
 }
 
+TEST_CASE("a claim with devices of a node with a slurmd whose indexes are not "
+          "known is one Pod's at a time")
+{
+    DeviceCatalog catalog;
+    Device device;
+    device.driver = gpu.driver;
+    device.pool = gpu.pool;
+    device.name = gpu.device;
+    DeviceScope scope;
+    scope.kind = DeviceScope::Kind::node;
+    scope.node = "kh1";
+    device.scope = std::make_shared<const DeviceScope>(scope);
+    DevicePool pool;
+    pool.driver = gpu.driver;
+    pool.name = gpu.pool;
+    pool.devices = {std::make_shared<const Device>(device)};
+    catalog.pools = {pool};
+    ResourceClaim claim = claim_of("other");
+    CHECK(slurmd_node_of(claim, catalog, {"kh1"}).empty());
+
+    claim.allocated_by_us = true;
+
+    CHECK(slurmd_node_of(claim, catalog, {"kh1"}) == "kh1");
+    CHECK(slurmd_node_of(claim, catalog, {"kh2"}).empty());
+    catalog.nodes["kh1"] = DeviceIndex(); // Slurm counts none of them
+    CHECK(slurmd_node_of(claim, catalog, {"kh1"}).empty());
+}
+
 TEST_CASE("a job counts the claims that get devices by it, if users made them")
 {
     DeviceRequest request;
