@@ -138,6 +138,9 @@ int run(int argc, char **argv)
     // Otherwise each worker's arena would keep the peak of the largest list
     // that it has read.
     mallopt(M_ARENA_MAX, 2);
+    // What is larger, such as a list of jobs, goes back when it is freed; by
+    // default that limit grows (mallopt(3)).
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
     std::signal(SIGPIPE, SIG_IGN);
     curl_global_init(CURL_GLOBAL_DEFAULT);
     auto load = [&] { return load_all(options.conf_path); };

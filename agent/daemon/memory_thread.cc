@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/daemon/memory_thread.h"
 
+#include <algorithm>
 #include <fstream>
 #include <malloc.h>
 #include <unistd.h>
@@ -10,8 +11,8 @@ namespace bridge {
 namespace {
 
 constexpr std::chrono::seconds interval{5}; // of looks at the size
-constexpr std::chrono::seconds longest{15};
-constexpr std::size_t most_growth = 16UL << 20; // and a quarter
+constexpr std::chrono::minutes longest{1};
+constexpr std::size_t most_growth = 8UL << 20;
 
 // Returns what this process has in memory, in bytes, or 0 if the system does
 // not say: proc_pid_statm(5).
@@ -27,7 +28,15 @@ std::size_t resident_size()
 
 bool MemoryPace::is_due(std::size_t size, Time now) const
 {
-    return now - last_ >= longest || size > least_ + least_ / 4 + most_growth;
+    return now - since_ >= longest || size > least_ + most_growth;
+}
+
+void MemoryPace::given_back(std::size_t size, Time now)
+{
+    bool begins = now - since_ >= longest;
+    least_ = begins ? size : std::min(least_, size);
+    if (begins)
+        since_ = now;
 }
 
 MemoryThread::MemoryThread()

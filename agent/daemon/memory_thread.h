@@ -14,9 +14,9 @@
 
 namespace bridge {
 
-// When to do it: at intervals, since what was in use may be free by now, and
-// sooner once the process has grown much. Each time costs milliseconds in which
-// threads that allocate wait. Pure.
+// When to do it: as soon as the process is larger than it was at its least of
+// the last minute, and each minute, since what was in use may be free by now.
+// Each time costs milliseconds in which threads that allocate wait. Pure.
 class MemoryPace {
   public:
     using Time = std::chrono::steady_clock::time_point;
@@ -24,16 +24,13 @@ class MemoryPace {
     // size: what the process has in memory, in bytes.
     bool is_due(std::size_t size, Time now) const;
 
-    // Takes the size just after memory was given back.
-    void given_back(std::size_t size, Time now)
-    {
-        least_ = size;
-        last_ = now;
-    }
+    // Takes the size just after memory was given back. What was in use at that
+    // moment, such as a list, may have been the most of it.
+    void given_back(std::size_t size, Time now);
 
   private:
     std::size_t least_ = 0;
-    Time last_{};
+    Time since_{}; // of that minute
 };
 
 // Looks each few seconds, on a thread of its own, as long as this exists.

@@ -28,13 +28,24 @@ CPUS = 16
 AT_REST = 150      # MiB
 GROWTH = 1.2       # of that at the begin, after all Pods
 NOISE = 1.05       # from half of the Pods to all of them
-SETTLES = 20       # seconds: memory is given back each 15
+SETTLES = 20       # seconds: memory is given back within some five
+LOOKS = 11         # a second apart: lists of jobs come and go
 _client = kube.Client(os.environ)
 _sizes = []        # MiB: with the living Pods, then after each burst
 
 
 def size():
-    """What the agent has in memory, in MiB."""
+    """What the agent has in memory once it has settled, in MiB."""
+    time.sleep(SETTLES)
+    looks = []
+    for _ in range(LOOKS):
+        looks.append(size_now())
+        time.sleep(1)
+    print(f"# from {min(looks):.1f} to {max(looks):.1f} MiB", flush=True)
+    return statistics.median(looks)
+
+
+def size_now():
     pid = bed.run(str(TOP / "contribs/sandbox/ctl"), "pid", "slurmk8sd").strip()
     text = bed.inside("cat", f"/proc/{pid}/status")
     return int(re.search(r"VmRSS:\s+(\d+) kB", text)[1]) / 1024
@@ -63,7 +74,6 @@ def at_rest():
                       for number in range(NODES)])
     wait_for("Slurm's nodes", lambda: known_to_slurm() == before + NODES, 300, 1)
     pods("living", LIVING)
-    time.sleep(SETTLES)
     _sizes.append(size())
     print(f"# {_sizes[0]:.1f} MiB with {NODES} nodes and {LIVING} Pods", flush=True)
     check(_sizes[0] <= AT_REST, f"{_sizes[0]:.1f} MiB")
@@ -81,7 +91,6 @@ def burst(number):
     for pod in made:
         del _client.watch.pods[pod.name]
     took = time.monotonic() - began
-    time.sleep(SETTLES)
     _sizes.append(size())
     text = metrics.page()
     print(f"# {(number + 1) * BURST} Pods gone: {_sizes[-1]:.1f} MiB, "

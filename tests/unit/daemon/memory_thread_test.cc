@@ -8,8 +8,7 @@ namespace {
 
 constexpr std::size_t mib = 1UL << 20;
 
-TEST_CASE("memory is given back at intervals, and sooner by a process that has "
-          "grown")
+TEST_CASE("memory is given back each minute, and by a process that has grown")
 {
     const MemoryPace::Time start{std::chrono::hours(1)};
     MemoryPace pace;
@@ -18,10 +17,23 @@ TEST_CASE("memory is given back at intervals, and sooner by a process that has "
     pace.given_back(100 * mib, start);
 
     CHECK_FALSE(pace.is_due(100 * mib, start));
-    CHECK_FALSE(pace.is_due(141 * mib, start));
-    CHECK(pace.is_due(142 * mib, start));
-    CHECK_FALSE(pace.is_due(50 * mib, start + std::chrono::seconds(14)));
-    CHECK(pace.is_due(50 * mib, start + std::chrono::seconds(15)));
+    CHECK_FALSE(pace.is_due(108 * mib, start));
+    CHECK(pace.is_due(109 * mib, start));
+    CHECK_FALSE(pace.is_due(50 * mib, start + std::chrono::seconds(59)));
+    CHECK(pace.is_due(50 * mib, start + std::chrono::minutes(1)));
+}
+
+TEST_CASE("what was in use for a moment is looked for again")
+{
+    const MemoryPace::Time start{std::chrono::hours(1)};
+    MemoryPace pace;
+    pace.given_back(100 * mib, start);
+
+    pace.given_back(150 * mib, start + std::chrono::seconds(5));
+
+    CHECK(pace.is_due(150 * mib, start + std::chrono::seconds(10)));
+    pace.given_back(150 * mib, start + std::chrono::minutes(1));
+    CHECK_FALSE(pace.is_due(150 * mib, start + std::chrono::seconds(65)));
 }
 
 } // namespace
