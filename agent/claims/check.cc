@@ -30,17 +30,6 @@ Result<const DeviceClass *> class_of(const DeviceRequest &request,
     return &found->second;
 }
 
-// Returns the current device, or null if no usable pool has it any more.
-const Device *now_in(std::span<const DevicePool> pools, const DeviceId &id)
-{
-    for (const DevicePool &pool : pools)
-        if (pool.usable() && pool.driver == id.driver && pool.name == id.pool)
-            for (const DevicePtr &device : pool.devices)
-                if (device->name == id.device)
-                    return device.get();
-    return nullptr;
-}
-
 Result<std::string> each_fits(const ResourceClaim &claim,
                               const DeviceClasses &classes, Chosen chosen,
                               std::span<const DevicePool> pools,
@@ -50,7 +39,7 @@ Result<std::string> each_fits(const ResourceClaim &claim,
         const DeviceRequest *request = find_request(claim, one.request);
         if (!request)
             return quoted(one, "the claim has no such request");
-        const Device *device = now_in(pools, one.device->id());
+        DevicePtr device = find_usable_device(pools, one.device->id());
         if (!device)
             return quoted(one, "no ResourceSlice has it");
         auto device_class = class_of(*request, classes);

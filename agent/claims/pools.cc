@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <format>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -105,6 +106,21 @@ bool has_binding_conditions(const DevicePool &pool)
     });
 }
 
+template <class Predicate>
+DevicePtr find_in(std::span<const DevicePool> pools, const DeviceId &id,
+                  Predicate may_be_in)
+{
+    for (const DevicePool &pool : pools) {
+        if (pool.driver != id.driver || pool.name != id.pool ||
+            !std::invoke(may_be_in, pool))
+            continue;
+        auto found = std::ranges::find(pool.devices, id.device, &Device::name);
+        if (found != pool.devices.end())
+            return *found;
+    }
+    return nullptr;
+}
+
 } // namespace
 
 std::vector<DevicePool> device_pools(std::span<const ResourceSlicePtr> slices)
@@ -116,6 +132,17 @@ std::vector<DevicePool> device_pools(std::span<const ResourceSlicePtr> slices)
         return !has_binding_conditions(pool);
     });
     return pools;
+}
+
+DevicePtr find_device(std::span<const DevicePool> pools, const DeviceId &id)
+{
+    return find_in(pools, id, [](const DevicePool &) { return true; });
+}
+
+DevicePtr find_usable_device(std::span<const DevicePool> pools,
+                             const DeviceId &id)
+{
+    return find_in(pools, id, &DevicePool::usable);
 }
 
 bool is_on(const Device &device, const Node &node)

@@ -41,6 +41,12 @@ struct DevicePool {
 // and name, with pools that have binding conditions last.
 std::vector<DevicePool> device_pools(std::span<const ResourceSlicePtr> slices);
 
+// Returns the device, or null if no pool has it. The second one leaves pools
+// out that are not usable().
+DevicePtr find_device(std::span<const DevicePool> pools, const DeviceId &id);
+DevicePtr find_usable_device(std::span<const DevicePool> pools,
+                             const DeviceId &id);
+
 // Returns true if the device can be used on the Node. Returns false if this
 // version does not understand what its slice says.
 bool is_on(const Device &device, const Node &node);

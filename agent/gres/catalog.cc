@@ -256,17 +256,7 @@ DevicePtr device_at(const DeviceCatalog &catalog, const std::string &slurm_node,
         node == catalog.nodes.end() ? nullptr : node->second.at(where);
     if (!slot || slot->absent)
         return nullptr;
-    for (const DevicePool &pool : catalog.pools) {
-        if (pool.driver != slot->id.driver || pool.name != slot->id.pool ||
-            !pool.usable())
-            continue;
-        auto found =
-            std::ranges::find(pool.devices, slot->id.device,
-                              [](const DevicePtr &one) { return one->name; });
-        if (found != pool.devices.end())
-            return *found;
-    }
-    return nullptr;
+    return find_usable_device(catalog.pools, slot->id);
 }
 
 } // namespace bridge

@@ -27,19 +27,6 @@ bool is_made_for_one_pod(const ResourceClaim &claim)
     return claim.for_extended_resources || !claim.pod_claim_name.empty();
 }
 
-// Returns the device, or null if no ResourceSlice has it.
-DevicePtr find_device(const DeviceCatalog &catalog, const DeviceId &id)
-{
-    for (const DevicePool &pool : catalog.pools) {
-        if (pool.driver != id.driver || pool.name != id.pool)
-            continue;
-        auto found = std::ranges::find(pool.devices, id.device, &Device::name);
-        if (found != pool.devices.end())
-            return *found;
-    }
-    return nullptr;
-}
-
 // Slurm counts devices there, and which ones is not known: what the Node says
 // has changed since they were allocated. Only Slurm nodes with the name of
 // their Node are found.
@@ -53,7 +40,7 @@ std::string node_without_index(const ResourceClaim &claim,
         }))
         return {};
     for (const DeviceId &id : claim.devices) {
-        DevicePtr device = find_device(catalog, id);
+        DevicePtr device = find_device(catalog.pools, id);
         if (!device || !device->scope ||
             device->scope->kind != DeviceScope::Kind::node)
             continue;

@@ -50,18 +50,13 @@ GresCounts amounts_on(const DeviceCatalog &catalog, const Job &job,
 GresCounts amounts_of(const DeviceCatalog &catalog, const ResourceClaim &claim,
                       const DeviceId &id)
 {
+    DevicePtr device = find_device(catalog.pools, id);
+    if (!device)
+        return {};
     auto consumed = claim.consumed.find(id);
-    for (const DevicePool &pool : catalog.pools) {
-        if (pool.driver != id.driver || pool.name != id.pool)
-            continue;
-        for (const DevicePtr &device : pool.devices)
-            if (device->name == id.device)
-                return consumed == claim.consumed.end()
-                           ? amounts_of_partition(*device, catalog.counted)
-                           : amounts_of_share(*device, consumed->second,
-                                              catalog.counted);
-    }
-    return {};
+    return consumed == claim.consumed.end()
+               ? amounts_of_partition(*device, catalog.counted)
+               : amounts_of_share(*device, consumed->second, catalog.counted);
 }
 
 // node is an index of job.nodes. The indexes there are known if the job has
