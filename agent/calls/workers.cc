@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/calls/workers.h"
 
+#include "common/base/backoff.h"
 #include "common/base/log.h"
 
 #include <chrono>
@@ -38,16 +39,16 @@ void Workers::stop()
 void Workers::give_way(const std::stop_token &stop) const
 {
     const auto until = std::chrono::steady_clock::now() + patience;
-    while (!stop.stop_requested() && others_() &&
-           std::chrono::steady_clock::now() < until)
-        std::this_thread::sleep_for(look_interval);
+    while (others_() && std::chrono::steady_clock::now() < until &&
+           wait_for(look_interval, stop)) {
+    }
 }
 
 void Workers::run(const std::stop_token &stop, Kube &kube)
 {
-    bool begins = true; // with a queue that was empty
+    bool gives_way = others_ != nullptr; // to them, before its next task
     while (auto task = tasks_.pop()) {
-        if (begins && others_)
+        if (gives_way)
             give_way(stop);
         if (stop.stop_requested())
             return;
@@ -60,7 +61,7 @@ void Workers::run(const std::stop_token &stop, Kube &kube)
                 {{"err", e.what()}});
         }
         running_--;
-        begins = tasks_.size() == 0;
+        gives_way = others_ && tasks_.size() == 0;
     }
 }
 

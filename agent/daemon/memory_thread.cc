@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/daemon/memory_thread.h"
 
+#include "common/base/backoff.h"
+
 #include <algorithm>
 #include <fstream>
 #include <malloc.h>
@@ -46,9 +48,7 @@ MemoryThread::MemoryThread()
 
 void MemoryThread::run(const std::stop_token &stop)
 {
-    std::unique_lock lock(mutex_);
-    while (!over_.wait_for(lock, stop, interval,
-                           [&] { return stop.stop_requested(); })) {
+    while (wait_for(interval, stop)) {
         if (!pace_.is_due(resident_size(), std::chrono::steady_clock::now()))
             continue;
         malloc_trim(0);

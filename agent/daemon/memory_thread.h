@@ -6,9 +6,7 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
-#include <mutex>
 #include <stop_token>
 #include <thread>
 
@@ -42,9 +40,7 @@ class MemoryThread {
     void run(const std::stop_token &stop);
 
     MemoryPace pace_;
-    std::mutex mutex_;
-    std::condition_variable_any over_;
-    std::jthread thread_; // last: it uses all of the above
+    std::jthread thread_; // last: it uses the above
 };
 
 } // namespace bridge

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/daemon/own_conf.h"
 
+#include "common/base/backoff.h"
 #include "common/base/conf_lines.h"
 #include "common/base/log.h"
 
@@ -47,9 +48,7 @@ OwnConfThread::OwnConfThread(OwnConf &own, std::function<void()> on_change)
 
 void OwnConfThread::run(const std::stop_token &stop)
 {
-    std::unique_lock lock(mutex_);
-    while (!over_.wait_for(lock, stop, interval,
-                           [&] { return stop.stop_requested(); })) {
+    while (wait_for(interval, stop)) {
         try {
             if (own_.changed())
                 return on_change_();

@@ -8,7 +8,6 @@
 #include "common/base/result.h"
 #include "common/contract/conf.h"
 
-#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <stop_token>
@@ -50,8 +49,6 @@ class OwnConfThread {
 
     OwnConf &own_;
     const std::function<void()> on_change_;
-    std::mutex mutex_;
-    std::condition_variable_any over_;
     std::jthread thread_; // last: it uses all of the above
 };
 

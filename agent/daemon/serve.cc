@@ -24,6 +24,7 @@
 #include "agent/session/job_session.h"
 #include "agent/session/login_check.h"
 #include "agent/session/server.h"
+#include "common/base/backoff.h"
 #include "common/base/log.h"
 #include "common/base/user_name.h"
 #include "common/contract/batch_names.h"
@@ -37,10 +38,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -229,10 +228,7 @@ class CutOff {
   private:
     static bool is_over(const std::stop_token &over)
     {
-        std::mutex mutex;
-        std::unique_lock lock(mutex);
-        return std::condition_variable_any().wait_for(
-            lock, over, stop_patience, [&] { return over.stop_requested(); });
+        return !wait_for(stop_patience, over);
     }
 
     std::stop_source &give_up_;

@@ -49,14 +49,16 @@ class Backoff {
     Milliseconds next_;
 };
 
-// Sleeps, but returns at once when a stop is requested.
-inline void wait_for(std::chrono::milliseconds delay,
+// Sleeps, but returns at once when a stop is requested. Returns whether none
+// is.
+inline bool wait_for(std::chrono::milliseconds delay,
                      const std::stop_token &stop)
 {
     std::mutex mutex;
     std::condition_variable_any never;
     std::unique_lock lock(mutex);
     never.wait_for(lock, stop, delay, [] { return false; });
+    return !stop.stop_requested();
 }
 
 } // namespace bridge
