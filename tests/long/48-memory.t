@@ -47,7 +47,7 @@ def size():
 
 
 def size_now():
-    pid = bed.run(str(TOP / "contribs/sandbox/ctl"), "pid", "slurmk8sd").strip()
+    pid = bed.ctl("pid", "slurmk8sd").strip()
     text = bed.inside("cat", f"/proc/{pid}/status")
     return int(re.search(r"VmRSS:\s+(\d+) kB", text)[1]) / 1024
 
