@@ -235,6 +235,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/flows/bridge_gang_test.cc \
 	tests/unit/flows/bridge_gate_test.cc \
 	tests/unit/flows/bridge_grace_test.cc \
+	tests/unit/flows/bridge_group_apis_test.cc \
 	tests/unit/flows/bridge_groups_test.cc \
 	tests/unit/flows/bridge_het_test.cc \
 	tests/unit/flows/bridge_hooks_test.cc \
@@ -250,11 +251,14 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/flows/bridge_shares_test.cc \
 	tests/unit/flows/bridge_slurm_faults_test.cc \
 	tests/unit/flows/bridge_volumes_test.cc \
+	tests/unit/flows/bridge_waiting_test.cc \
 	tests/unit/flows/claim_gang_world.h \
 	tests/unit/flows/claim_world.h \
 	tests/unit/flows/claims.h \
 	tests/unit/flows/cpus.h \
+	tests/unit/flows/full_cluster.h \
 	tests/unit/flows/gang_world.h \
+	tests/unit/flows/group_world.h \
 	tests/unit/flows/script_world.h \
 	tests/unit/gang/gang_store_test.cc \
 	tests/unit/gang/gang_test.cc \

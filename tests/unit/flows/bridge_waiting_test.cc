@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What Pods that wait are told, and what waiting and living Pods cost.
+#include "tests/unit/flows/full_cluster.h"
+
+#include <doctest/doctest.h>
+
+using namespace bridge;
+using std::chrono::seconds;
+
+TEST_CASE("waiting Pods cost no RPC and no API call each")
+{
+    World world;
+    world.conf.reason_interval = seconds(30);
+    world.start_agent();
+    fill_cluster(world);
+    for (int i = 0; i < 50; i++)
+        world.create(large_pod("web-" + std::to_string(i)));
+    world.pass(seconds(31)); // the reason is told once
+    CHECK(world.kube.count("set_unscheduled") == 50);
+    std::size_t before = world.kube.calls().size();
+    world.slurm.forget_calls();
+
+    world.pass(seconds(60));
+
+    CHECK(world.slurm.count("load") == 0);
+    CHECK(world.slurm.count("submit") == 0);
+    CHECK(world.slurm.count("load_states") <= 31);
+    CHECK(world.slurm.count("load_all") <= 3);
+    CHECK(world.slurm.calls() <= 34);
+    CHECK(world.kube.calls().size() == before);
+}
+
+TEST_CASE("with nothing that waits or lives, nothing is polled but the resync")
+{
+    World world;
+    world.start_agent();
+    world.create("web");
+    world.run_containers("web");
+    world.end_containers("web", 0);
+    world.slurm.forget_calls();
+
+    world.pass(seconds(200));
+
+    CHECK(world.slurm.calls() == 0);
+    world.pass(seconds(200));
+    CHECK(world.slurm.count("load_all") == 1);
+    CHECK(world.slurm.count("load_grace_times") == 1);
+    CHECK(world.slurm.calls() == 2);
+}
+
+TEST_CASE("while Pods live, the states of all jobs are asked for rarely")
+{
+    World world;
+    world.start_agent();
+    for (int i = 0; i < 10; i++)
+        world.create("web-" + std::to_string(i));
+    world.slurm.forget_calls();
+
+    world.pass(seconds(200));
+
+    CHECK(world.slurm.count("load_states") <= 20);
+    CHECK(world.slurm.count("load_states") >= 15);
+    CHECK(world.slurm.calls() == world.slurm.count("load_states"));
+}
+
+TEST_CASE("why a Pod waits stands on it, and is written when that is another")
+{
+    World world;
+    world.conf.reason_interval = seconds(5);
+    world.start_agent();
+    fill_cluster(world);
+    world.create(large_pod("web"));
+    const JobId job = world.slurm.jobs().rbegin()->first;
+
+    world.pass(seconds(8));
+    CHECK(world.said_on("web") ==
+          "Slurm job " + std::to_string(job) + " is waiting: Resources.");
+    world.pass(seconds(30));
+    CHECK(world.kube.count("set_unscheduled") == 1);
+
+    world.slurm.hold(job);
+    world.slurm.set_reason(job, "JobHeldUser");
+    world.pass(seconds(8));
+    CHECK(world.said_on("web").ends_with("is waiting: JobHeldUser."));
+    CHECK(world.kube.count("set_unscheduled") == 2);
+}
+
+TEST_CASE("the first reason comes within seconds, later ones by ReasonInterval")
+{
+    World world;
+    world.conf.reason_interval = seconds(600);
+    world.start_agent();
+    fill_cluster(world);
+    world.pass(seconds(60));
+    world.create(large_pod("web"));
+    const JobId job = world.slurm.jobs().rbegin()->first;
+
+    world.pass(seconds(10));
+    CHECK(world.said_on("web").ends_with("is waiting: Resources."));
+
+    world.slurm.hold(job);
+    world.slurm.set_reason(job, "JobHeldUser");
+    world.pass(seconds(60));
+    CHECK(world.said_on("web").ends_with("is waiting: Resources."));
+}
+
+TEST_CASE("a Pod behind one that waits for resources is Unschedulable, too")
+{
+    World world;
+    world.conf.reason_interval = seconds(5);
+    world.start_agent();
+    fill_cluster(world);
+    world.create(large_pod("first"));
+    const JobId first = world.slurm.jobs().rbegin()->first;
+    world.create(large_pod("second"));
+    const JobId second = world.slurm.jobs().rbegin()->first;
+    world.slurm.set_reason(second, "Priority");
+    world.pass(seconds(8));
+    CHECK(world.pod("first")->scheduled.reason == "Unschedulable");
+    CHECK(world.pod("second")->scheduled.reason == "Unschedulable");
+
+    world.slurm.hold(first);
+    world.slurm.set_reason(first, "JobHeldUser");
+    world.pass(seconds(8));
+    CHECK(world.pod("first")->scheduled.reason == "JobHeldUser");
+}
+
+TEST_CASE(
+    "a Pod that begins to wait for nodes says so, though in the same words")
+{
+    World world;
+    world.conf.reason_interval = seconds(5);
+    world.start_agent();
+    fill_cluster(world);
+    world.create(large_pod("web"));
+    const JobId job = world.slurm.jobs().rbegin()->first;
+    world.slurm.hold(job); // its reasons are the test's
+    world.slurm.set_reason(job, "Priority");
+    world.pass(seconds(8));
+    CHECK(world.pod("web")->scheduled.reason == "Priority");
+
+    world.slurm.set_reason(job, "Resources");
+    world.pass(seconds(8));
+    CHECK(world.pod("web")->scheduled.reason == "Unschedulable");
+    CHECK(world.kube.count("set_unscheduled") == 2);
+
+    world.slurm.set_reason(job, "Priority");
+    world.pass(seconds(8));
+    CHECK(world.kube.count("set_unscheduled") == 2);
+}
+
+TEST_CASE("a condition that could not be written is written later")
+{
+    World world;
+    world.conf.reason_interval = seconds(5);
+    world.start_agent();
+    fill_cluster(world);
+    world.kube.fail_next("set_unscheduled", Code::busy);
+
+    world.create(large_pod("web"));
+    world.pass(seconds(20));
+
+    CHECK(world.said_on("web").ends_with("is waiting: Resources."));
+}
