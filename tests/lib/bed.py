@@ -201,6 +201,14 @@ def events_of(uid, namespace=NAMESPACE):
     return [e for e in items["items"] if e.get("regarding", {}).get("uid") == uid]
 
 
+def wait_event(uid, reason, words="", seconds=20):
+    """Those with that reason and those words. The agent writes Events in its own
+    time: what it does first may be seen before them."""
+    return wait_for(f"an Event {reason} {words}", lambda: [
+        e for e in events_of(uid) if e["reason"] == reason and words in e["note"]],
+        seconds)
+
+
 def condition(name, namespace=NAMESPACE):
     """The Pod's PodScheduled condition, or {}."""
     found = get(name, namespace) or {}

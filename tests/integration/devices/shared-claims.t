@@ -198,8 +198,7 @@ def time_limit():
           bed.job_of("b")["comment"])
     wait_for("the Pod to end", lambda: not bed.get("b") or
              bed.get("b")["status"]["phase"] == "Failed", 60)
-    check("SlurmSharedClaimEnded" in [e["reason"] for e in
-                                      bed.events_of(uid)], "an Event")
+    bed.wait_event(uid, "SlurmSharedClaimEnded")
     bed.delete("a")
     bed.wait_gone("a")
 

@@ -56,6 +56,7 @@ def socket_cut():
         bed.wait_phase("stays", "Running", 40)
         bed.wait_ended_or_completing("cut", "COMPLETED", 40)
         equal(len(bed.jobs_of("cut")), 1, "jobs")
+        wait_for("its binding to be told", lambda: scheduled_events("cut"))
         equal(len(scheduled_events("cut")), 1, "bindings")
         check("CONFIGURING" in bed.state_of(bed.job_of("stays")),
               "its prolog is held: nobody could say start")

@@ -61,9 +61,7 @@ def killed_before_the_save():
     slurmctld.bring_state_back()
 
     job = lives.is_adopted()
-    check("SlurmJobAdopted" in [e["reason"] for e in
-                                bed.events_of(lives.pod["metadata"]["uid"])],
-          "no Event")
+    bed.wait_event(lives.pod["metadata"]["uid"], "SlurmJobAdopted")
 
     end("lives", "3")
     equal(bed.wait_ended("lives", "FAILED", "3:0", 60)["job_id"], job["job_id"],
@@ -352,8 +350,8 @@ def behind_a_higher_tier():
     PriorityTier waits for its node, where that partition bills alike, and is
     told"""
     pod = adopted_behind_a_higher_tier()
-    check([event for event in bed.events_of(pod["metadata"]["uid"])
-           if "may start in partition high,kwok" in event["note"]], "no Event")
+    bed.wait_event(pod["metadata"]["uid"], "SlurmJobAdopted",
+                   "may start in partition high,kwok")
 
 
 @case

@@ -101,9 +101,7 @@ def pod_is_stopped(event):
 
 
 def says(uid, event):
-    wait_for(f"an Event {event}", lambda: [
-        e for e in bed.events_of(uid) if e["reason"] == event
-        and f"Slurm job {job_id()} ended" in e["note"]])
+    bed.wait_event(uid, event, f"Slurm job {job_id()} ended")
 
 
 def disruption(found):
