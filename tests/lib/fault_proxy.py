@@ -254,7 +254,9 @@ class Stream:
 
     def end(self):
         self.connection.close()
-        shut(self.upstream.sock)
+        sock = self.upstream.sock
+        if sock:  # None: its thread has closed it
+            shut(sock)
 
 
 def shut(sock):
