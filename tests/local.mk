@@ -227,6 +227,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/flows/bridge_batch_tidy_test.cc \
 	tests/unit/flows/bridge_claims_test.cc \
 	tests/unit/flows/bridge_cpus_test.cc \
+	tests/unit/flows/bridge_device_answers_test.cc \
 	tests/unit/flows/bridge_device_nodes_test.cc \
 	tests/unit/flows/bridge_devices_test.cc \
 	tests/unit/flows/bridge_extended_test.cc \

@@ -293,6 +293,21 @@ std::string claims_unlisted_message()
            "cluster are not listed yet.";
 }
 
+std::string devices_uncompared_message()
+{
+    return "The agent is still comparing the Pod's claims with the devices of "
+           "the cluster.";
+}
+
+std::string device_share_message(const std::string &ns)
+{
+    return std::format(
+        "The selectors in ResourceClaims of namespace {} are expensive to "
+        "evaluate for so many devices: the Pod waits until the namespace may "
+        "have more of them evaluated.",
+        ns);
+}
+
 std::string devices_unfit_message(const std::string &reason)
 {
     return std::format(" The devices of the node that Slurm chose are not "

@@ -83,10 +83,14 @@ std::string adopting_message(JobRef job);
 std::string not_adopted_message(const std::string &reason);
 
 // Why a Pod with ResourceClaims is rejected (devices are off in k8s.conf), why
-// it waits (rights are missing), and that the claims are not listed yet.
+// it waits (rights are missing), that the claims are not listed yet, and that
+// it is not known yet which devices fit: for now, or since its namespace has
+// asked for so much.
 std::string no_device_gres_message();
 std::string no_device_rights_message();
 std::string claims_unlisted_message();
+std::string devices_uncompared_message();
+std::string device_share_message(const std::string &ns);
 // The same for extended resources: devices are off in k8s.conf, rights to
 // create claims are missing, or the API server does not support such claims.
 std::string no_extended_gres_message(const Pod &pod);

@@ -89,6 +89,8 @@ struct GangEntry {
     JobRef claims_refused_job{};
     // Since when others have had its devices.
     std::optional<Clock::time_point> devices_missed_since;
+    // Since when it is not known which devices fit its claims.
+    std::optional<Clock::time_point> answers_missed_since;
 
     // --- Permission
     // Since when an adoption waits because its devices are unknown.

@@ -2,7 +2,6 @@
 #include "agent/gres/catalog.h"
 
 #include <algorithm>
-#include <compare>
 #include <format>
 #include <optional>
 #include <set>
@@ -11,29 +10,7 @@ namespace bridge {
 
 namespace {
 
-// A GRES and a type of it, as in a node's Gres=.
-struct Kind {
-    std::string gres;
-    std::string type;
-
-    auto operator<=>(const Kind &) const = default;
-};
-
-using Kinds = std::map<DeviceId, Kind>;
-
-Kinds kinds_of(const DeviceCatalog &catalog)
-{
-    Kinds kinds;
-    for (const auto &[node, index] : catalog.nodes)
-        for (const auto &[gres, slots] : index.slots())
-            for (const DeviceSlot &slot : slots)
-                if (!slot.absent)
-                    kinds[slot.id] = {gres, slot.type};
-    for (const auto &[node, cpus] : catalog.cpus)
-        for (const DevicePtr &device : cpus)
-            kinds[device->id()] = {cpu_gres, {}};
-    return kinds;
-}
+using Kind = DeviceKind;
 
 struct Tally {
     std::size_t fit = 0;
@@ -188,14 +165,14 @@ class Count {
     std::optional<Error> error_; // the first, or what was too much
 };
 
-void count_all_devices(const DeviceCatalog &catalog, Count &count)
+void count_all_devices(const DeviceCatalog &catalog, const DeviceKinds &kinds,
+                       Count &count)
 {
-    Kinds kinds = kinds_of(catalog);
     for (const DevicePool &pool : catalog.pools)
         for (const DevicePtr &device : pool.devices) {
             if (!pool.usable())
                 continue;
-            if (auto kind = kinds.find(device->id()); kind != kinds.end())
+            if (auto kind = kinds.find(device.get()); kind != kinds.end())
                 count.count_device(*device, kind->second);
             else if (has_counted_shares(*device, catalog.counted))
                 count.count_share(*device);
@@ -206,7 +183,27 @@ void count_all_devices(const DeviceCatalog &catalog, Count &count)
 
 } // namespace
 
+DeviceKinds kinds_of(const DeviceCatalog &catalog)
+{
+    std::map<DeviceId, Kind> by_id;
+    for (const auto &[node, index] : catalog.nodes)
+        for (const auto &[gres, slots] : index.slots())
+            for (const DeviceSlot &slot : slots)
+                if (!slot.absent)
+                    by_id[slot.id] = {gres, slot.type};
+    for (const auto &[node, cpus] : catalog.cpus)
+        for (const DevicePtr &device : cpus)
+            by_id[device->id()] = {cpu_gres, {}};
+    DeviceKinds kinds;
+    for (const DevicePool &pool : catalog.pools)
+        for (const DevicePtr &device : pool.devices)
+            if (auto kind = by_id.find(device->id()); kind != by_id.end())
+                kinds.emplace(device.get(), kind->second);
+    return kinds;
+}
+
 Result<GresWish> gres_for(const DeviceCatalog &catalog,
+                          const DeviceKinds &kinds,
                           const DeviceRequest &request, CelBudget &budget)
 {
     auto found = catalog.classes.find(request.class_name);
@@ -219,7 +216,7 @@ Result<GresWish> gres_for(const DeviceCatalog &catalog,
                     std::format("DeviceClass {}: {}", device_class.name,
                                 device_class.unfit_reason));
     Count count(request, device_class, catalog, budget);
-    count_all_devices(catalog, count);
+    count_all_devices(catalog, kinds, count);
     if (count.too_much())
         return std::unexpected(*count.error());
 

@@ -12,8 +12,10 @@
 #include "agent/gres/plugin_resources.h"
 #include "common/contract/device_gres.h"
 
+#include <compare>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace bridge {
@@ -49,6 +51,21 @@ struct GresWish {
     bool operator==(const GresWish &) const = default;
 };
 
+// A GRES and a type of it, as in a node's Gres=.
+struct DeviceKind {
+    std::string gres; // cpu_gres: a CPU and no GRES
+    std::string type;
+
+    auto operator<=>(const DeviceKind &) const = default;
+};
+
+// As what Slurm counts each device of a catalog; a device that is not in here
+// has no index. The keys are valid as long as the catalog.
+using DeviceKinds = std::unordered_map<const Device *, DeviceKind>;
+
+// Looks at every index and every device: to be called once for a catalog.
+DeviceKinds kinds_of(const DeviceCatalog &catalog);
+
 // Returns what to request for one device of the request: the GRES of its class;
 // else the GRES with the most suitable devices; else a share. If amounts
 // without indexes differ by type, the type that takes least is chosen; within a
@@ -56,8 +73,9 @@ struct GresWish {
 // take. Code::not_found, with a clause for the Pod's owner, if no device of any
 // node suits or the class has no GRES. Code::rejected if that cannot be
 // decided, also once the budget is spent: see unfit_device_reason(). Checks
-// every device.
+// every device. kinds: kinds_of() this catalog.
 Result<GresWish> gres_for(const DeviceCatalog &catalog,
+                          const DeviceKinds &kinds,
                           const DeviceRequest &request, CelBudget &budget);
 
 // Returns the device behind an index, or null if there is none or it is absent.

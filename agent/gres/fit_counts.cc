@@ -10,6 +10,8 @@ namespace bridge {
 
 namespace {
 
+constexpr std::size_t most_steps_again = 50'000;
+
 // Returns the only Node on which the device can be used. Null: several Nodes,
 // or unknown.
 const std::string *only_node_of(const Device &device)
@@ -81,12 +83,16 @@ FitCounts fit_counts(const DeviceCatalog &catalog, const DeviceRequest &request,
 }
 
 // A device that could not be checked is checked once more, for a message with
-// the name of this request.
+// the name of this request; not for long, since this is not a worker.
 Result<std::int64_t>
 most_fitting(const FitCounts &counts, const DeviceCatalog &catalog,
              const DeviceRequest &request,
-             const std::function<bool(const std::string &)> &may_be)
+             const std::function<bool(const std::string &)> &may_be,
+             CelBudget &budget)
 {
+    auto may_be_there = [&](const DevicePtr &device) {
+        return budget.spend(1) && may_be(device->scope->node);
+    };
     auto found = catalog.classes.find(request.class_name);
     if (found == catalog.classes.end())
         return 0;
@@ -94,17 +100,20 @@ most_fitting(const FitCounts &counts, const DeviceCatalog &catalog,
         return fail(Code::rejected, "request " + request.name + ": " +
                                         CelSelector::too_much_in_sum);
     for (const DevicePtr &device : counts.unclear) {
-        if (!may_be(device->scope->node))
+        if (!may_be_there(device))
             continue;
-        CelBudget budget(CelSelector::max_sum);
+        CelBudget again(most_steps_again);
         auto reason =
-            unfit_device_reason(*device, request, found->second, budget);
+            unfit_device_reason(*device, request, found->second, again);
         if (!reason)
             return std::unexpected(reason.error());
     }
     for (const FitCounts::OnNode &there : counts.nodes)
-        if (may_be(there.one->scope->node))
+        if (may_be_there(there.one))
             return there.count;
+    if (budget.spent())
+        return fail(Code::rejected,
+                    "request " + request.name + ": " + too_many_nodes);
     return 0;
 }
 

@@ -33,12 +33,18 @@ struct FitCounts {
 FitCounts fit_counts(const DeviceCatalog &catalog, const DeviceRequest &request,
                      CelBudget &budget);
 
+inline constexpr char too_many_nodes[] =
+    "the claims of the Pod have too many requests for so many nodes";
+
 // Returns the largest count among the Nodes for whose names may_be() is true.
 // Fails as unfit_device_reason() does if a device on one of these Nodes could
-// not be checked. counts must come from this catalog and request.
+// not be checked. counts must come from this catalog and request. Each Node
+// that is looked at costs a step of the budget; Code::rejected once it is
+// spent.
 Result<std::int64_t>
 most_fitting(const FitCounts &counts, const DeviceCatalog &catalog,
              const DeviceRequest &request,
-             const std::function<bool(const std::string &)> &may_be);
+             const std::function<bool(const std::string &)> &may_be,
+             CelBudget &budget);
 
 } // namespace bridge

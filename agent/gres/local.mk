@@ -2,6 +2,7 @@
 agent_gres_sources = \
 	agent/gres/amounts.cc agent/gres/amounts.h \
 	agent/gres/catalog.cc agent/gres/catalog.h \
+	agent/gres/cel_shares.h \
 	agent/gres/claim_cpus.cc agent/gres/claim_cpus.h \
 	agent/gres/claim_plan.cc agent/gres/claim_plan.h \
 	agent/gres/claim_search.cc agent/gres/claim_search.h \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gres/needs.h"
 
+#include "agent/gres/fit_counts.h"
 #include "common/slurm/gres_sums.h"
 
 #include <algorithm>
@@ -14,10 +15,9 @@ namespace {
 
 constexpr std::int64_t max_devices = max_claim_devices;
 
-// Limit for the cost of the selectors of all claims of a Pod: it may have
-// hundreds of requests, and each is evaluated for all devices.
-constexpr std::size_t max_cost = 50000000;
-static_assert(max_cost >= CelSelector::max_sum);
+// Limit for what all claims of a Pod cost the owner thread: it may have
+// hundreds of requests, and for each all Nodes may be looked at.
+constexpr std::size_t max_cost = 500'000;
 
 class Reader {
   public:
@@ -44,6 +44,12 @@ class Reader {
     {
         if (needs_.reason.empty())
             needs_.reason = std::move(reason);
+    }
+
+    void wait_for_answers(std::string sentence)
+    {
+        needs_.unanswered |= needs_.reason.empty();
+        wait(std::move(sentence));
     }
 
     void read_entry(const PodClaim &entry)
@@ -151,6 +157,10 @@ class Reader {
         std::int64_t sum = 0;
         for (const ClaimRequest &group : claim.requests) {
             auto choice = choose(group);
+            if (!choice && choice.error().code == Code::busy) {
+                wait_for_answers(choice.error().message);
+                continue; // others can be asked meanwhile
+            }
             if (!choice)
                 return wait(std::format("T{} gets no devices: {}.",
                                         title_of(claim).substr(1),
@@ -247,9 +257,8 @@ class Reader {
                 return wish;
         }
         return fail(Code::rejected,
-                    std::format("request {}: the selectors of all claims of "
-                                "the Pod are {}",
-                                request.name, CelSelector::too_much_in_sum));
+                    std::format("request {}: {}", request.name,
+                                too_many_nodes));
     }
 
     const Pod &pod_;

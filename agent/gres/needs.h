@@ -48,6 +48,8 @@ inline bool asks_cpus(const DevicesWanted &wanted)
 struct DeviceNeeds {
     std::string unfit_reason;             // why the Pod can never run, or empty
     std::string reason;                   // why it has to wait, or empty
+    // Only since answers about its claims are not known yet.
+    bool unanswered = false;
     std::vector<ResourceClaimPtr> claims; // each once, in the Pod's order
     std::vector<std::string> consumers;   // the uid of the Pod of each claim
     std::vector<DevicesWanted> wanted;    // of claims without devices
@@ -60,7 +62,9 @@ struct DeviceNeeds {
 struct ClaimFacts {
     // Returns the claim, or null if there is none.
     std::function<ResourceClaimPtr(const ObjectKey &)> find_claim;
-    // As GresMemo::gres_for().
+    // As gres_for(). This and what follows take what the owner thread does from
+    // the budget, and fail with Code::busy, and a sentence, if the answer is
+    // not known yet.
     std::function<Result<GresWish>(const DeviceRequest &, CelBudget &)>
         gres_for;
     // Returns how many devices fit the request on the Node that has most of

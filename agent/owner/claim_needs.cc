@@ -76,12 +76,13 @@ ClaimFacts ClaimNeeds::facts_of(const Gang &gang, const Predicate &where)
         .find_claim =
             [&claims](const ObjectKey &key) { return claims.find(key); },
         .gres_for =
-            [this](const DeviceRequest &request, CelBudget &budget) {
-                return memo_.gres_for(to_.devices.catalog(), request, budget);
+            [this, &gang](const DeviceRequest &request, CelBudget &budget) {
+                return to_.answers.gres_for(gang, request, budget);
             },
         .most_on_a_node =
-            [this, &where](const DeviceRequest &request, CelBudget &budget) {
-                return most_on_a_node(where, request, budget);
+            [this, &gang, &where](const DeviceRequest &request,
+                                  CelBudget &budget) {
+                return most_on_a_node(gang, where, request, budget);
             },
         .asked_by_others =
             [this, &gang](const ResourceClaim &claim) {
@@ -92,34 +93,41 @@ ClaimFacts ClaimNeeds::facts_of(const Gang &gang, const Predicate &where)
         .was_deleted =
             [&claims](const ObjectKey &key) { return claims.was_deleted(key); },
         .most_on_any_node =
-            [this](const DeviceRequest &request, CelBudget &budget) {
-                return most_on_any_node(request, budget);
+            [this, &gang](const DeviceRequest &request, CelBudget &budget) {
+                return most_on_any_node(gang, request, budget);
             },
     };
 }
 
-Result<std::int64_t> ClaimNeeds::most_on_a_node(const Predicate &wanted,
+Result<std::int64_t> ClaimNeeds::most_on_a_node(const Gang &gang,
+                                                const Predicate &wanted,
                                                 const DeviceRequest &request,
                                                 CelBudget &budget)
 {
-    auto catalog = to_.devices.catalog();
-    auto counts = memo_.counts_for(catalog, request, budget);
+    auto counts = to_.answers.counts_for(gang, request, budget);
+    if (!counts)
+        return std::unexpected(counts.error());
     return most_fitting(
-        *counts, *catalog, request, [&](const std::string &name) {
+        **counts, *to_.devices.catalog(), request,
+        [&](const std::string &name) {
             const Node *node =
                 to_.nodes.is_slurms(name) ? to_.nodes.find(name) : nullptr;
             return node && matches(wanted, *node);
-        });
+        },
+        budget);
 }
 
-Result<std::int64_t> ClaimNeeds::most_on_any_node(const DeviceRequest &request,
+Result<std::int64_t> ClaimNeeds::most_on_any_node(const Gang &gang,
+                                                  const DeviceRequest &request,
                                                   CelBudget &budget)
 {
-    auto catalog = to_.devices.catalog();
-    auto counts = memo_.counts_for(catalog, request, budget);
+    auto counts = to_.answers.counts_for(gang, request, budget);
+    if (!counts)
+        return std::unexpected(counts.error());
     return most_fitting(
-        *counts, *catalog, request,
-        [this](const std::string &name) { return to_.nodes.is_slurms(name); });
+        **counts, *to_.devices.catalog(), request,
+        [this](const std::string &name) { return to_.nodes.is_slurms(name); },
+        budget);
 }
 
 // If several Pods share a claim, one job gets its devices. The other Pods

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the devices of a Pod require of its job now: what its claims and
 // extended resources ask for, and why it has to wait because of other Pods. It
-// remembers answers, and nothing else. Owner thread only.
+// has no state. Owner thread only.
 #pragma once
 
 #include "agent/gres/gang_devices.h"
-#include "agent/gres/memo.h"
 #include "agent/gres/needs.h"
+#include "agent/owner/device_answers.h"
 #include "agent/owner/extended_claims.h"
 #include "agent/owner/known_devices.h"
 #include "agent/owner/known_nodes.h"
@@ -29,6 +29,7 @@ class ClaimNeeds {
         KnownDevices &devices;
         SharedClaims &shared;
         ExtendedClaims &extended;
+        DeviceAnswers &answers;
     };
     explicit ClaimNeeds(const Parts &parts) : to_(parts) {}
 
@@ -47,16 +48,17 @@ class ClaimNeeds {
 
   private:
     ClaimFacts facts_of(const Gang &gang, const Predicate &where);
-    Result<std::int64_t> most_on_a_node(const Predicate &wanted,
+    Result<std::int64_t> most_on_a_node(const Gang &gang,
+                                        const Predicate &wanted,
                                         const DeviceRequest &request,
                                         CelBudget &budget);
-    Result<std::int64_t> most_on_any_node(const DeviceRequest &request,
+    Result<std::int64_t> most_on_any_node(const Gang &gang,
+                                          const DeviceRequest &request,
                                           CelBudget &budget);
     bool may_admin(const std::string &ns) const;
     bool asked_by_others(const Gang &gang, const ResourceClaim &claim);
 
     const Parts to_;
-    GresMemo memo_;
 };
 
 } // namespace bridge

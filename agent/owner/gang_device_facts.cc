@@ -153,18 +153,56 @@ DevicesFound GangDeviceFacts::facts(GangEntry &entry)
     GangDevices devices;
     bool late = has_nodes(gang) && !pod.bound();
     if (may_read(entry, devices)) {
-        late = read(entry, devices, found.placement);
-        bool only_waits = !gang.job && !pod.bound() && devices.left.empty() &&
-                          devices.unfit_reason.empty();
-        if (only_waits &&
-            awaits_templates(gang, to_.devices.claims(), to_.context.wall)) {
+        late = read(entry, devices, found);
+        note_answers(entry, found.unanswered);
+        bool keeps = found.unanswered && keeps_known(entry, devices);
+        if (keeps)
+            found.devices = gang.devices;
+        if (keeps || only_waits(entry, devices)) {
             to_.agenda.wake_at(entry, to_.context.now + device_pause);
             return found;
         }
+        found.unanswered = false; // its Pods are told
     }
     found.devices = std::make_shared<const GangDevices>(std::move(devices));
     found.delay_binding = late && may_overdue(gang);
     return found;
+}
+
+bool GangDeviceFacts::only_waits(const GangEntry &entry,
+                                 const GangDevices &devices) const
+{
+    const Gang &gang = entry.gang;
+    if (gang.job || lead_of(gang).bound() || !devices.left.empty() ||
+        !devices.unfit_reason.empty())
+        return false;
+    bool compares = entry.answers_missed_since &&
+                    to_.context.now - *entry.answers_missed_since < told_after;
+    return compares ||
+           awaits_templates(gang, to_.devices.claims(), to_.context.wall);
+}
+
+void GangDeviceFacts::note_answers(GangEntry &entry, bool unanswered)
+{
+    if (!unanswered)
+        entry.answers_missed_since.reset();
+    else if (!entry.answers_missed_since)
+        entry.answers_missed_since = to_.context.now;
+    if (unanswered)
+        to_.agenda.wake_at(entry, to_.context.now + device_pause);
+}
+
+// A job that is queued keeps its place, and its nodes their features, while
+// devices that have changed are compared anew; so does what its Pods were told.
+bool GangDeviceFacts::keeps_known(const GangEntry &entry,
+                                  const GangDevices &devices) const
+{
+    const Gang &gang = entry.gang;
+    if (!devices.left.empty() || has_nodes(gang))
+        return false;
+    bool queued = gang.job && gang.job->state == JobState::pending;
+    bool told = gang.devices && has_reasons(*gang.devices);
+    return queued || (told && only_waits(entry, devices));
 }
 
 bool GangDeviceFacts::may_read(GangEntry &entry, GangDevices &devices)
@@ -218,8 +256,9 @@ void GangDeviceFacts::read_living(GangEntry &entry, GangDevices &devices)
 // What a job has to have is also described for a Pod alone whose job has a
 // node, since that may have become one that does not suit it.
 bool GangDeviceFacts::read(GangEntry &entry, GangDevices &devices,
-                           PlacementFacts &placement)
+                           DevicesFound &found)
 {
+    PlacementFacts &placement = found.placement;
     const Gang &gang = entry.gang;
     devices.unknown = !to_.first.has(FirstLists::List::slurm_devices);
     if (devices.unknown)
@@ -246,6 +285,7 @@ bool GangDeviceFacts::read(GangEntry &entry, GangDevices &devices,
         const DeviceNeeds &own =
             needs.emplace_back(to_.needs.of(entry, *pod, value_of(where)));
         record_cpus(*pod, own, *to_.devices.catalog(), devices);
+        found.unanswered |= own.unanswered;
         if (!describes)
             continue;
         add_reasons(gang, *pod, own, devices);

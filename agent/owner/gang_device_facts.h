@@ -23,6 +23,10 @@ struct DevicesFound {
     GangDevicesPtr devices;   // null: not known yet, or not needed any more
     PlacementFacts placement; // the gang's, narrowed to Nodes with the devices
     bool delay_binding = false; // they hold up the binding of its Pods
+    // It is not known yet what its claims need. devices: what was known
+    // before, and the placement of before still holds; null: there is nothing
+    // to go by.
+    bool unanswered = false;
 };
 
 class GangDeviceFacts {
@@ -48,8 +52,13 @@ class GangDeviceFacts {
     // gang is woken later.
     bool may_read(GangEntry &entry, GangDevices &devices);
     // Returns whether the gang waits for devices that its job has.
-    bool read(GangEntry &entry, GangDevices &devices,
-              PlacementFacts &placement);
+    bool read(GangEntry &entry, GangDevices &devices, DevicesFound &found);
+    // Whether the gang has no job, and what it waits for needs no message yet.
+    bool only_waits(const GangEntry &entry, const GangDevices &devices) const;
+    // Whether what was known of the gang before is used until there are
+    // answers.
+    bool keeps_known(const GangEntry &entry, const GangDevices &devices) const;
+    void note_answers(GangEntry &entry, bool unanswered);
     void read_holds(const Gang &gang, bool asks, GangDevices &devices);
     void read_living(GangEntry &entry, GangDevices &devices);
     // Sets what a job for Pods with these needs has to have.

@@ -15,6 +15,7 @@ agent_owner_sources = \
 	agent/owner/claim_users.cc agent/owner/claim_users.h \
 	agent/owner/context.h \
 	agent/owner/creation_time.h \
+	agent/owner/device_answers.cc agent/owner/device_answers.h \
 	agent/owner/device_messages.cc \
 	agent/owner/device_plan.cc agent/owner/device_plan.h \
 	agent/owner/device_troubles.cc agent/owner/device_troubles.h \

@@ -13,6 +13,7 @@
 #include "agent/owner/batch_pods.h"
 #include "agent/owner/claim_needs.h"
 #include "agent/owner/context.h"
+#include "agent/owner/device_answers.h"
 #include "agent/owner/device_plan.h"
 #include "agent/owner/device_troubles.h"
 #include "agent/owner/dispatch.h"
@@ -113,8 +114,9 @@ struct OwnerParts {
     KnownDevices devices{context, sync, gangs};
     SharedClaims shared_claims{context, errands, agenda, voice, gangs, devices};
     ExtendedClaims extended{context, agenda, gangs, nodes, devices};
-    ClaimNeeds claim_needs{
-        {context, gangs, nodes, namespaces, devices, shared_claims, extended}};
+    DeviceAnswers device_answers{context, errands, agenda, devices};
+    ClaimNeeds claim_needs{{context, gangs, nodes, namespaces, devices,
+                            shared_claims, extended, device_answers}};
     DevicePlan device_plan{context, nodes, devices};
     DeviceTroubles device_troubles{
         {context, agenda, attempts, voice, gangs, room, devices}};

@@ -11,6 +11,7 @@
 #include "common/base/log.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace bridge {
 
@@ -142,12 +143,18 @@ void Owner::derive_placement(GangEntry &entry)
     Gang &gang = entry.gang;
     if (any_claims(gang))
         to_.volumes.refresh(entry);
-    gang.placement = to_.placement.begin(entry);
+    PlacementFacts before =
+        std::exchange(gang.placement, to_.placement.begin(entry));
     if (gang.pods.empty())
         return;
     if (has_resource_claims(gang)) {
         DevicesFound found = to_.device_facts.facts(entry);
         gang.devices = std::move(found.devices);
+        if (found.unanswered) { // and asked again soon
+            if (gang.devices)
+                gang.placement = std::move(before);
+            return;
+        }
         gang.placement = std::move(found.placement);
         if (found.delay_binding)
             to_.attempts.bind_delayed(entry);

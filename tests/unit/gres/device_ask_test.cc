@@ -38,7 +38,8 @@ DeviceNeeds needs_of(const DeviceCatalog &catalog, const std::string &spec,
         pod, {.find_claim = [claim](const ObjectKey &) { return claim; },
               .gres_for =
                   [&](const DeviceRequest &request, CelBudget &budget) {
-                      return gres_for(catalog, request, budget);
+                      return gres_for(catalog, kinds_of(catalog), request,
+                                      budget);
                   },
               .most_on_a_node = [](const DeviceRequest &, CelBudget &)
                   -> Result<std::int64_t> { return 32; },

@@ -225,3 +225,40 @@ TEST_CASE("what a device plugin offers is counted by the Node's allocatable")
     CHECK(devices_now(bed.inventory(), {}, bed.node, {})
               .known_pools.contains({"nvidia.com", "device-plugin/gpu"}));
 }
+
+TEST_CASE("a class that is too expensive is complained about, and no other")
+{
+    Bed bed;
+    const std::string list = "[1,2,3,4,5,6,7,8,9,10]";
+    bed.classes["a100"] = make_class(
+        "a100",
+        list + ".all(a," + list + ".all(b," + list + ".all(c," + list +
+            ".all(d,a+b+c+d>0)))) && device.attributes['d'].model=='A'");
+    std::vector<std::string> names;
+    for (int i = 0; i < 128; i++)
+        names.push_back("a" + std::to_string(i));
+    std::vector<ResourceSlice> slices{make_slice("n1", {"a0"})};
+    for (int i = 0; i < 8; i++)
+        slices.push_back(make_slice("m" + std::to_string(i), names));
+    bed.pools = make_pools(std::move(slices));
+
+    DeviceInventory inventory = bed.inventory();
+
+    REQUIRE(!inventory.warnings.empty());
+    CHECK(inventory.warnings.size() <= 2);
+    CHECK(inventory.warnings.back().contains(
+        "DeviceClass a100: too expensive to evaluate for so many devices"));
+    CHECK(!inventory.present.at("m0").empty()); // within the limit
+    CHECK(!inventory.present.contains("n1"));
+    // Nothing is known of it: what Slurm counts there stays.
+    CHECK(inventory.doubtful.contains({"d", "n1"}));
+    auto before = DeviceIndex::parse("k8sdev:1|gpu!a100@d/n1:a0");
+    REQUIRE(before.has_value());
+    DevicesNow now = devices_now(inventory, bed.claims, bed.node, *before);
+    CHECK(now.known_pools.empty());
+
+    std::swap(bed.wanted[0], bed.wanted[1]);
+    inventory = bed.inventory();
+    CHECK(inventory.warnings.empty());
+    CHECK(inventory.present.at("m7").size() == 128);
+}

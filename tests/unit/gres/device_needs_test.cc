@@ -16,6 +16,7 @@ struct Facts {
     std::map<std::string, ResourceClaimPtr> claims;
     std::string none_for;  // no device will do for a request of that name
     std::string error_for; // it cannot be told for that one
+    std::set<std::string> unanswered; // requests of which nothing is known yet
     std::set<std::string> deleted; // claims
     bool others_ask = false;
     bool admin = false;
@@ -43,6 +44,8 @@ struct Facts {
                                 CelBudget &budget) -> Result<GresWish> {
                  asked++;
                  budget.spend(cost);
+                 if (unanswered.contains(request.name))
+                     return fail(Code::busy, "Not yet.");
                  if (request.name == error_for)
                      return fail(Code::rejected, "no such key");
                  if (request.name == none_for)
@@ -236,7 +239,7 @@ TEST_CASE("of allocationMode All as many are asked for as one node has")
     CHECK(task_gres(facts.of({named("c")})) == "gres/gpu:4");
 }
 
-TEST_CASE("what the selectors of all claims of a Pod cost is bounded")
+TEST_CASE("what all claims of a Pod cost the owner thread is bounded")
 {
     Facts facts;
     std::string requests = exactly("r0", 1);
@@ -245,16 +248,36 @@ TEST_CASE("what the selectors of all claims of a Pod cost is bounded")
     facts.add("c", claim_text("c", R"("requests":[)" + requests + "]"));
     facts.add("d", claim_text("d", request_gpus(1)));
 
-    facts.cost = CelSelector::max_sum / 20; // as in a large cluster
+    facts.cost = 10'000; // Nodes
     CHECK(facts.of({named("c"), named("d")}).reason == "");
 
-    facts.cost = CelSelector::max_sum;
+    facts.cost = 200'000;
     facts.asked = 0;
     CHECK(facts.of({named("c"), named("d")}).reason ==
-          "The ResourceClaim c gets no devices: request r2: the selectors of "
-          "all claims of the Pod are too expensive to evaluate for so many "
-          "devices.");
+          "The ResourceClaim c gets no devices: request r2: the claims of the "
+          "Pod have too many requests for so many nodes.");
     CHECK(facts.asked == 3); // and not for d
+}
+
+TEST_CASE("all that is not known yet is asked for at once")
+{
+    Facts facts;
+    facts.add("c", claim_text("c", R"("requests":[)" + exactly("a", 1) + "," +
+                                       exactly("b", 1) + "]"));
+    facts.add("d", claim_text("d", request_gpus(1)));
+
+    facts.unanswered = {"a", "gpu"};
+    DeviceNeeds needs = facts.of({named("c"), named("d")});
+
+    CHECK(needs.reason == "Not yet.");
+    CHECK(needs.unanswered);
+    CHECK(facts.asked == 3);
+
+    facts.none_for = "b";
+    facts.unanswered = {"gpu"};
+    needs = facts.of({named("c"), named("d")});
+    CHECK(needs.reason.contains("no device")); // whatever the answer will be
+    CHECK(!needs.unanswered);
 }
 
 TEST_CASE("more devices than any node has are told by their number")

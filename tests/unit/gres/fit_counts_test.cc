@@ -24,7 +24,7 @@ Result<std::int64_t> most(const DeviceCatalog &catalog,
     CelBudget budget(CelSelector::max_sum);
     return most_fitting(
         fit_counts(catalog, request, budget), catalog, request,
-        [&](const std::string &node) { return nodes.contains(node); });
+        [&](const std::string &node) { return nodes.contains(node); }, budget);
 }
 
 } // namespace
@@ -57,7 +57,8 @@ TEST_CASE("what cannot be told on one Node is no answer where that may be one")
     auto most_on = [&](const Names &nodes) {
         return most_fitting(
             counts, catalog, other_name,
-            [&](const std::string &node) { return nodes.contains(node); });
+            [&](const std::string &node) { return nodes.contains(node); },
+            budget);
     };
 
     CHECK(most_on(Names{"kn1"}).value() == 2);
@@ -75,10 +76,31 @@ TEST_CASE("what is too much to do for all devices is no answer")
     FitCounts counts = fit_counts(catalog, request, budget);
 
     CHECK(counts.too_much);
-    auto most = most_fitting(counts, catalog, request,
-                             [](const std::string &) { return true; });
+    CelBudget enough(100);
+    auto most = most_fitting(
+        counts, catalog, request, [](const std::string &) { return true; },
+        enough);
     REQUIRE(!most.has_value());
     CHECK(most.error().code == Code::rejected);
     CHECK(most.error().message ==
           "request a: too expensive to evaluate for so many devices");
+}
+
+TEST_CASE("the Nodes that are looked at for a Pod are counted")
+{
+    DeviceCatalog catalog = make_catalog({{"kn1", 4}, {"kn2", 4}, {"kn3", 4}});
+    DeviceRequest request = gpu_request("a");
+    CelBudget enough(CelSelector::max_sum);
+    FitCounts counts = fit_counts(catalog, request, enough);
+    auto none = [](const std::string &) { return false; };
+    CelBudget pod(5); // Nodes
+
+    CHECK(most_fitting(counts, catalog, request, none, pod).value() == 0);
+    CHECK(pod.left() == 2);
+    auto more = most_fitting(counts, catalog, request, none, pod);
+    REQUIRE(!more.has_value());
+    CHECK(more.error().code == Code::rejected);
+    CHECK(more.error().message ==
+          "request a: the claims of the Pod have too many requests for so many "
+          "nodes");
 }

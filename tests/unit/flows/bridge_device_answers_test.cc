@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which devices fit what Pods ask for is found out by a worker: the owner
+// thread evaluates no selector, and one namespace cannot hold up others.
+#include "tests/unit/flows/claim_world.h"
+
+#include <doctest/doctest.h>
+#include <format>
+#include <string>
+#include <utility>
+
+using namespace bridge;
+using std::chrono::seconds;
+
+namespace {
+
+// Over what one evaluation may cost.
+constexpr char endless[] =
+    "[1,2,3,4,5,6,7,8].all(a,[1,2,3,4,5,6,7,8].all(b,[1,2,3,4,5,6,7,8]"
+    ".all(c,[1,2,3,4,5,6,7,8].all(d,[1,2,3,4,5,6,7,8].all(e,"
+    "[1,2,3,4,5,6,7,8].all(f,[1,2,3,4,5,6,7,8].all(g,a+b+c+d+e+f+g>0)))))))";
+
+constexpr char compares[] =
+    "The agent is still comparing the Pod's claims with the devices of the "
+    "cluster.";
+
+struct AnswerWorld : ClaimWorld {
+    AnswerWorld()
+    {
+        Namespace other;
+        other.name = "other";
+        namespaces.push_back(other);
+        deliver(Listed<Namespace>{"", namespaces});
+    }
+
+    void add_claim_that(const std::string &name, const std::string &cel,
+                        const std::string &ns = "default")
+    {
+        std::string text = claim_text(
+            name, R"("requests":[)" +
+                      exactly("gpu", 1,
+                              R"(,"selectors":[{"cel":{"expression":")" + cel +
+                                  R"("}}])") +
+                      "]");
+        text.replace(text.find("default"), 7, ns);
+        kube.put_claim(text);
+        settle();
+    }
+    Pod pod_with(const std::string &claim, const std::string &name,
+                 const std::string &ns = "default")
+    {
+        Pod pod = make_pod(name);
+        pod.key.ns = ns;
+        pod.resource_claims = {{"gpu", claim, "", false, false}};
+        return pod;
+    }
+    void create_with(const std::string &claim, const std::string &name,
+                     const std::string &ns = "default")
+    {
+        (void)create(pod_with(claim, name, ns));
+    }
+};
+
+} // namespace
+
+TEST_CASE("the owner thread evaluates no selector of a claim")
+{
+    AnswerWorld world;
+    // This would be said at once by whoever evaluates it.
+    world.add_claim_that("c", "device.attributes['d'].none == 1");
+    world.calls_hang = true;
+
+    world.create_with("c", "web");
+    CHECK(world.said_on("web") == "");
+    world.now += seconds(1);
+    world.settle();
+    CHECK(world.said_on("web") == "");
+    world.now += seconds(1);
+    world.settle();
+    CHECK(world.said_on("web") == compares);
+
+    world.calls_hang = false;
+    world.settle();
+    CHECK(world.said_on("web").starts_with(
+        "The ResourceClaim c gets no devices: request gpu: selector "));
+    CHECK(world.slurm.jobs().empty());
+}
+
+TEST_CASE("a job in the queue stays as it is while its claims are compared")
+{
+    AnswerWorld world;
+    for (const char *name : {"d", "e"}) { // who have all devices
+        world.add_claim(name, 4);
+        world.create_with(name, name);
+    }
+    world.add_claim_that("c",
+                         "device.attributes['gpu.example.com'].model == 'A'");
+    world.create_with("c", "web");
+    world.pass(seconds(3));
+    auto the_job = [&] { return world.slurm.jobs().rbegin()->second.job; };
+    REQUIRE(the_job().state == JobState::pending);
+    const Job job = the_job();
+    const std::string said = world.said_on("web");
+
+    world.calls_hang = true;
+    ResourceSlice more = make_slice("kn1", 5);
+    world.deliver(Changed<ResourceSlice>{more, false});
+    for (int i = 0; i < 5; i++) {
+        world.now += seconds(1);
+        world.settle();
+    }
+    CHECK(world.said_on("web") == said);
+    world.calls_hang = false;
+    world.pass(seconds(5));
+
+    CHECK(the_job().ref == job.ref);
+    CHECK(the_job().features == job.features);
+    CHECK(world.slurm.jobs().size() == 3);
+    CHECK(world.said_on("web") == said);
+}
+
+TEST_CASE("who has expensive selectors waits for himself, and is told so")
+{
+    AnswerWorld world;
+    for (int i = 0; i < 5; i++) {
+        std::string name = "c" + std::to_string(i);
+        world.add_claim_that(name, std::string(endless) + " && true || " +
+                                       std::to_string(i) + " == 1");
+        world.create_with(name, name);
+    }
+    world.pass(seconds(3));
+
+    CHECK(world.said_on("c0").contains("too expensive"));
+    CHECK(world.said_on("c4") ==
+          "The selectors in ResourceClaims of namespace default are expensive "
+          "to evaluate for so many devices: the Pod waits until the namespace "
+          "may have more of them evaluated.");
+    world.add_claim_that("mine", "device.driver == 'gpu.example.com'", "other");
+    world.create_with("mine", "quick", "other");
+    world.pass(seconds(3));
+    CHECK(world.kube.find({"other", "quick"})->node_name != "");
+
+    world.pass(seconds(10));
+    CHECK(world.said_on("c4").contains("too expensive"));
+}
+
+TEST_CASE("what all claims of a Pod cost together is no reason to refuse it")
+{
+    constexpr char dear[] =
+        "[1,2,3,4,5,6,7,8,9,10,11,12].all(a,[1,2,3,4,5,6,7,8,9,10,11,12]"
+        ".all(b,[1,2,3,4,5,6,7,8,9,10,11,12].all(c,"
+        "[1,2,3,4,5,6,7,8,9,10,11,12].all(d,a+b+c+d>0))))";
+    AnswerWorld world;
+    std::string requests;
+    for (int r = 0; r < 3; r++) {
+        std::string choices;
+        for (int c = 0; c < 8; c++)
+            choices += std::format(
+                R"({}{{"name":"c{}","deviceClassName":"gpu.example.com",)"
+                R"("selectors":[{{"cel":{{"expression":"{} && {} == {}"}}}}]}})",
+                c ? "," : "", c, c == 7 ? "true" : dear,
+                c == 7 ? 8 * r + c : 1000, 8 * r + c);
+        requests += std::format(R"({}{{"name":"r{}","firstAvailable":[{}]}})",
+                                r ? "," : "", r, choices);
+    }
+    world.kube.put_claim(claim_text("c", R"("requests":[)" + requests + "]"));
+    world.settle();
+    world.create_with("c", "web");
+
+    world.pass(seconds(60)); // its share allows that much in this time
+
+    CHECK(world.said_on("web") == "");
+    CHECK(world.devices_of("c") == "kn1/gpu-0 kn1/gpu-1 kn1/gpu-2");
+}
+
+TEST_CASE("the plan for a node has a limit of its own")
+{
+    // Within the limit for one device.
+    constexpr char dear[] =
+        "[1,2,3,4,5,6,7,8,9,10,11,12].all(a,[1,2,3,4,5,6,7,8,9,10,11,12]"
+        ".all(b,[1,2,3,4,5,6,7,8,9,10,11,12].all(c,"
+        "[1,2,3,4,5,6,7,8,9,10,11,12].all(d,a+b+c+d>0))))";
+    AnswerWorld world;
+    world.add_claim_that("one", dear);
+    world.create_with("one", "one");
+    world.pass(seconds(5));
+    CHECK(world.devices_of("one") == "kn1/gpu-0");
+
+    std::string text = claim_text(
+        "four", R"("requests":[)" +
+                    exactly("gpu", 4,
+                            R"(,"selectors":[{"cel":{"expression":")" +
+                                std::string(dear) + R"("}}])") +
+                    "]");
+    world.kube.put_claim(text);
+    world.settle();
+    world.create_with("four", "four");
+    world.pass(seconds(5));
+    CHECK(world.node_of("four") == "");
+    CHECK(world.devices_of("four") == "");
+}
+
+namespace {
+
+// A claim of many requests, for the last of which no choice fits.
+std::string many_requests(const std::string &name)
+{
+    std::string requests;
+    for (int r = 0; r < 32; r++) {
+        std::string choices;
+        for (int c = 0; c < 8; c++)
+            choices += std::format(
+                R"({}{{"name":"c{}","deviceClassName":"gpu.example.com",)"
+                R"("selectors":[{{"cel":{{"expression":)"
+                R"("device.driver {} 'x{}'"}}}}]}})",
+                c ? "," : "", c, c == 7 && r < 31 ? "!=" : "==", r * 8 + c);
+        requests += std::format(R"({}{{"name":"r{}","firstAvailable":[{}]}})",
+                                r ? "," : "", r, choices);
+    }
+    return claim_text(name, R"("requests":[)" + requests + "]");
+}
+
+// Many Pods, each with such a claim, and one claim that all of them name.
+struct ManyWorld : AnswerWorld {
+    static constexpr int pods = 80;
+
+    ManyWorld()
+    {
+        add_claim("all");
+        for (int i = 0; i < pods; i++) {
+            std::string name = "p" + std::to_string(i);
+            kube.put_claim(many_requests(name));
+            Pod pod = pod_with("all", name);
+            pod.resource_claims.push_back({"own", name, "", false, false});
+            (void)create(std::move(pod));
+        }
+        for (int i = 0; i < 30; i++) // by as much as it may ask at once
+            pass(seconds(1));
+        check_told();
+    }
+
+    void check_told()
+    {
+        for (int i = 0; i < pods; i++) {
+            std::string name = "p" + std::to_string(i);
+            CHECK(said_on(name).starts_with("The ResourceClaim " + name +
+                                            " gets no devices: no node in "));
+        }
+    }
+    // Wakes all of them in one turn. Returns whether that was enough.
+    bool wake_all()
+    {
+        kube.put_claim(claim_text("all", request_gpus(1)));
+        step(1);
+        return next_deadline() > now;
+    }
+};
+
+} // namespace
+
+TEST_CASE("what a claim came to is kept while nothing of that changes")
+{
+    ManyWorld world;
+
+    CHECK(world.wake_all());
+    world.settle();
+    world.check_told();
+}
