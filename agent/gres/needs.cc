@@ -17,7 +17,7 @@ constexpr std::int64_t max_devices = max_claim_devices;
 
 // Limit for what all claims of a Pod cost the owner thread: it may have
 // hundreds of requests, and for each all Nodes may be looked at.
-constexpr std::size_t max_cost = 500'000;
+constexpr std::size_t max_cost = 200'000;
 
 class Reader {
   public:
@@ -30,6 +30,7 @@ class Reader {
         for (const PodClaim &entry : pod_.resource_claims)
             read_entry(entry);
         read_extended();
+        needs_.cost = max_cost - budget_.left();
         return std::move(needs_);
     }
 
@@ -44,12 +45,6 @@ class Reader {
     {
         if (needs_.reason.empty())
             needs_.reason = std::move(reason);
-    }
-
-    void wait_for_answers(std::string sentence)
-    {
-        needs_.unanswered |= needs_.reason.empty();
-        wait(std::move(sentence));
     }
 
     void read_entry(const PodClaim &entry)
@@ -118,7 +113,7 @@ class Reader {
         needs_.claims.push_back(claim);
         needs_.consumers.push_back(pod_.uid);
         if (!claim->allocated)
-            read_requests(*claim);
+            read_requests(claim);
         else if (claim->places)
             needs_.selectors.push_back(*claim->places);
     }
@@ -144,46 +139,70 @@ class Reader {
         return {};
     }
 
-    void read_requests(const ResourceClaim &claim)
+    void read_requests(const ResourceClaimPtr &claim)
     {
-        if (!claim.unfit_reason.empty())
+        if (!claim->unfit_reason.empty())
             return set_unfit_reason(std::format("the ResourceClaim {}: {}",
-                                                claim.key.name,
-                                                claim.unfit_reason));
-        if (facts_.asked_by_others(claim))
+                                                claim->key.name,
+                                                claim->unfit_reason));
+        if (facts_.asked_by_others(*claim))
             return wait(std::format("The ResourceClaim {} is about to get its "
                                     "devices for another Pod.",
-                                    claim.key.name));
+                                    claim->key.name));
+        auto read = [this, &claim] { return answer_for(*claim); };
+        ClaimAnswer own =
+            facts_.remembered ? facts_.remembered(claim, read) : read();
+        if (!own.unfit_reason.empty())
+            set_unfit_reason(std::move(own.unfit_reason));
+        if (!own.reason.empty()) {
+            needs_.unanswered |= own.unanswered && needs_.reason.empty();
+            wait(std::move(own.reason));
+        }
+        for (DevicesWanted &one : own.wanted) {
+            one.claim = needs_.claims.size() - 1;
+            needs_.wanted.push_back(std::move(one));
+        }
+    }
+
+    ClaimAnswer answer_for(const ResourceClaim &claim)
+    {
+        ClaimAnswer made;
+        bool is_first = budget_.left() == max_cost;
         std::int64_t sum = 0;
         for (const ClaimRequest &group : claim.requests) {
-            auto choice = choose(group);
+            auto choice = choose(group, made);
             if (!choice && choice.error().code == Code::busy) {
-                wait_for_answers(choice.error().message);
+                made.unanswered = true;
+                made.reason = choice.error().message;
                 continue; // others can be asked meanwhile
             }
-            if (!choice)
-                return wait(std::format("T{} gets no devices: {}.",
-                                        title_of(claim).substr(1),
-                                        choice.error().message));
-            choice->claim = needs_.claims.size() - 1;
+            if (!choice) {
+                // What others have cost may be remembered the next time.
+                made.unanswered = budget_.spent() && !is_first;
+                made.reason = std::format("T{} gets no devices: {}.",
+                                          title_of(claim).substr(1),
+                                          choice.error().message);
+                return made;
+            }
             sum += choice->count;
-            needs_.wanted.push_back(std::move(*choice));
+            made.wanted.push_back(std::move(*choice));
         }
-        if (sum > max_devices)
-            set_unfit_reason(
+        if (sum > max_devices && made.unfit_reason.empty())
+            made.unfit_reason =
                 std::format("the ResourceClaim {} asks for {} devices, more "
                             "than {}",
-                            claim.key.name, sum, max_devices));
+                            claim.key.name, sum, max_devices);
+        return made;
     }
 
     // Returns the first choice that can be satisfied, or why the last one
     // cannot.
-    Result<DevicesWanted> choose(const ClaimRequest &group)
+    Result<DevicesWanted> choose(const ClaimRequest &group, ClaimAnswer &made)
     {
         Result<DevicesWanted> last =
             fail(Code::not_found, "request " + group.name + " has no choice");
         for (const DeviceRequest &request : group.choices) {
-            last = want(request, group.choices.size() > 1);
+            last = want(request, group.choices.size() > 1, made.unfit_reason);
             // As in kube-scheduler, a choice that cannot be decided ends the
             // search.
             if (last || last.error().code != Code::not_found)
@@ -193,15 +212,17 @@ class Reader {
     }
 
     // has_choice: another choice may fit if this one never can.
-    Result<DevicesWanted> want(const DeviceRequest &request, bool has_choice)
+    Result<DevicesWanted> want(const DeviceRequest &request, bool has_choice,
+                               std::string &unfit_reason)
     {
         DevicesWanted made{0, &request, {}, request.count};
-        if (request.admin_access && !facts_.admin_access)
-            set_unfit_reason(
+        if (request.admin_access && !facts_.admin_access &&
+            unfit_reason.empty())
+            unfit_reason =
                 std::format("request {} has adminAccess, which its namespace "
                             "does not allow: it lacks the label "
                             "resource.kubernetes.io/admin-access=true",
-                            request.name));
+                            request.name);
         // adminAccess is not counted and needs no GRES, but its class must
         // exist all the same.
         auto wish = wish_for(request);
@@ -256,9 +277,8 @@ class Reader {
             if (!wish || !budget_.spent())
                 return wish;
         }
-        return fail(Code::rejected,
-                    std::format("request {}: {}", request.name,
-                                too_many_nodes));
+        return fail(Code::rejected, std::format("request {}: {}", request.name,
+                                                too_many_nodes));
     }
 
     const Pod &pod_;

@@ -45,11 +45,21 @@ inline bool asks_cpus(const DevicesWanted &wanted)
     return wanted.wish.gres == cpu_gres && !wanted.request->admin_access;
 }
 
+// What the requests of a claim without devices come to: members as in
+// DeviceNeeds.
+struct ClaimAnswer {
+    std::vector<DevicesWanted> wanted; // claim: 0
+    std::string unfit_reason;
+    std::string reason;
+    bool unanswered = false;
+};
+
 struct DeviceNeeds {
-    std::string unfit_reason;             // why the Pod can never run, or empty
-    std::string reason;                   // why it has to wait, or empty
+    std::string unfit_reason; // why the Pod can never run, or empty
+    std::string reason;       // why it has to wait, or empty
     // Only since answers about its claims are not known yet.
     bool unanswered = false;
+    std::size_t cost = 0; // what it took to find all this out, as steps
     std::vector<ResourceClaimPtr> claims; // each once, in the Pod's order
     std::vector<std::string> consumers;   // the uid of the Pod of each claim
     std::vector<DevicesWanted> wanted;    // of claims without devices
@@ -83,6 +93,11 @@ struct ClaimFacts {
     // may have. Null: nobody knows.
     std::function<Result<std::int64_t>(const DeviceRequest &, CelBudget &)>
         most_on_any_node = {};
+    // Returns what read() does, or has done for this claim if nothing has
+    // changed since. Null: nothing is remembered.
+    std::function<ClaimAnswer(const ResourceClaimPtr &,
+                              const std::function<ClaimAnswer()> &read)>
+        remembered = {};
 };
 
 DeviceNeeds device_needs(const Pod &pod, const ClaimFacts &facts);

@@ -24,6 +24,7 @@ DeviceNeeds ClaimNeeds::of(GangEntry &entry, const Pod &pod,
     ClaimFacts facts = facts_of(entry.gang, where);
     facts.extended = to_.extended.needs_of(entry, pod);
     DeviceNeeds needs = device_needs(pod, facts);
+    cost_ += needs.cost;
     if (needs.reason.empty())
         needs.reason = used_by_others_reason(entry.gang, pod, needs);
     return needs;
@@ -69,6 +70,32 @@ bool ClaimNeeds::may_admin(const std::string &ns) const
            found->second.labels.at(admin_label) == "true";
 }
 
+// Pods change for many reasons, and their claims seldom. A claim that is still
+// to be made has no version.
+ClaimAnswer ClaimNeeds::remembered(const Gang &gang,
+                                   const ResourceClaimPtr &claim,
+                                   const Predicate &where,
+                                   const std::function<ClaimAnswer()> &read)
+{
+    bool of_now = kept_for_ == to_.devices.catalog();
+    if (!of_now || kept_.size() >= most_kept)
+        kept_.clear();
+    kept_for_ = to_.devices.catalog();
+    bool admin = may_admin(gang.key.ns);
+    auto known = kept_.find(claim->uid);
+    if (known != kept_.end() && known->second.claim == claim &&
+        known->second.where == where &&
+        known->second.nodes == to_.nodes.version() &&
+        known->second.admin == admin)
+        return known->second.answer;
+    ClaimAnswer answer = read();
+    bool keeps = !answer.unanswered && !claim->resource_version.empty();
+    if (keeps)
+        kept_.insert_or_assign(
+            claim->uid, Kept{claim, where, to_.nodes.version(), admin, answer});
+    return answer;
+}
+
 ClaimFacts ClaimNeeds::facts_of(const Gang &gang, const Predicate &where)
 {
     const ClaimStore &claims = to_.devices.claims();
@@ -95,6 +122,11 @@ ClaimFacts ClaimNeeds::facts_of(const Gang &gang, const Predicate &where)
         .most_on_any_node =
             [this, &gang](const DeviceRequest &request, CelBudget &budget) {
                 return most_on_any_node(gang, request, budget);
+            },
+        .remembered =
+            [this, &gang, &where](const ResourceClaimPtr &claim,
+                                  const std::function<ClaimAnswer()> &read) {
+                return remembered(gang, claim, where, read);
             },
     };
 }

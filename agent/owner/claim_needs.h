@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the devices of a Pod require of its job now: what its claims and
 // extended resources ask for, and why it has to wait because of other Pods. It
-// has no state. Owner thread only.
+// remembers what claims came to until something of that changes, and nothing
+// else. Owner thread only.
 #pragma once
 
 #include "agent/gres/gang_devices.h"
@@ -12,8 +13,11 @@
 #include "agent/owner/known_nodes.h"
 #include "agent/owner/shared_claims.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,6 +37,11 @@ class ClaimNeeds {
     };
     explicit ClaimNeeds(const Parts &parts) : to_(parts) {}
 
+    // A turn of the owner thread begins. Whether it has read so much that
+    // gangs with claims should wait for the next one.
+    void begin_turn() { cost_ = 0; }
+    bool did_enough() const { return cost_ >= most_cost; }
+
     // What a Pod of that gang needs, also because of other Pods. where: the
     // Nodes that the gang may run on, as far as that is known.
     DeviceNeeds of(GangEntry &entry, const Pod &pod, const Predicate &where);
@@ -47,6 +56,22 @@ class ClaimNeeds {
     std::vector<ClaimHold> held_for(const Pod &pod) const;
 
   private:
+    // As steps: some 20 ms.
+    static constexpr std::size_t most_cost = 100'000;
+    static constexpr std::size_t most_kept = 10'000; // claims
+
+    // An answer, and what it follows from.
+    struct Kept {
+        ResourceClaimPtr claim;
+        Predicate where;
+        std::uint64_t nodes = 0; // KnownNodes::version()
+        bool admin = false;
+        ClaimAnswer answer;
+    };
+
+    ClaimAnswer remembered(const Gang &gang, const ResourceClaimPtr &claim,
+                           const Predicate &where,
+                           const std::function<ClaimAnswer()> &read);
     ClaimFacts facts_of(const Gang &gang, const Predicate &where);
     Result<std::int64_t> most_on_a_node(const Gang &gang,
                                         const Predicate &wanted,
@@ -59,6 +84,9 @@ class ClaimNeeds {
     bool asked_by_others(const Gang &gang, const ResourceClaim &claim);
 
     const Parts to_;
+    std::map<std::string, Kept> kept_; // by uid of the claim
+    std::shared_ptr<const DeviceCatalog> kept_for_;
+    std::size_t cost_ = 0; // of this turn
 };
 
 } // namespace bridge

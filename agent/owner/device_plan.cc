@@ -15,6 +15,10 @@ namespace bridge {
 
 namespace {
 
+// Of the selectors for the devices of one node, as steps: this is no worker,
+// and it takes some 40 ms.
+constexpr std::size_t most_cost = 1'000'000;
+
 // If several Pods share a claim, the job of one has its devices.
 std::vector<DeviceId> share_of(const Pod &pod, const ResourceClaim &claim)
 {
@@ -209,7 +213,8 @@ ClaimsPlan DevicePlan::with_given(const Job &job, std::size_t node,
          .consumed_of =
              [&](const DeviceId &device, const std::set<std::string> &but_for) {
                  return claims.consumed_of(device, but_for, context_.now);
-             }});
+             },
+         .max_cost = most_cost});
 }
 
 // Returns what the job's claims may take of the CPU devices there; nothing for

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/owner/known_nodes.h"
 
+#include "agent/nodes/plan.h"
+
 #include <memory>
 #include <utility>
 
@@ -15,11 +17,21 @@ NodePtr KnownNodes::at(const std::string &name) const
 void KnownNodes::put(Node node)
 {
     auto kept = std::make_shared<const Node>(std::move(node));
-    nodes_[kept->name] = kept;
+    NodePtr &known = nodes_[kept->name];
+    if (!known || !same_for_slurm(*known, *kept))
+        version_++;
+    known = std::move(kept);
+}
+
+bool KnownNodes::erase(const std::string &name)
+{
+    version_++;
+    return nodes_.erase(name) != 0;
 }
 
 std::vector<std::string> KnownNodes::replace(std::vector<Node> nodes)
 {
+    version_++;
     auto before = std::exchange(nodes_, {});
     for (Node &node : nodes) {
         before.erase(node.name);
@@ -33,6 +45,7 @@ std::vector<std::string> KnownNodes::replace(std::vector<Node> nodes)
 
 void KnownNodes::set_slurm_nodes(NodeMap nodes, std::set<std::string> hybrid)
 {
+    version_++;
     slurm_nodes_ = std::move(nodes);
     hybrid_ = std::move(hybrid);
     slurm_names_.clear();

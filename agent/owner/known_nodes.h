@@ -8,6 +8,7 @@
 #include "agent/objects/objects.h"
 #include "common/slurm/node_size.h"
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -23,7 +24,7 @@ class KnownNodes {
     const Node *find(const std::string &name) const { return at(name).get(); }
     NodePtr at(const std::string &name) const;
     void put(Node node);
-    bool erase(const std::string &name) { return nodes_.erase(name) != 0; }
+    bool erase(const std::string &name);
     // Returns the names of those that are gone.
     std::vector<std::string> replace(std::vector<Node> nodes);
 
@@ -31,6 +32,10 @@ class KnownNodes {
     const NodeMap &slurm_nodes() const { return slurm_nodes_; }
     const std::set<std::string> &hybrid() const { return hybrid_; }
     void set_slurm_nodes(NodeMap nodes, std::set<std::string> hybrid);
+
+    // Changes with what decides where Pods may run: which Nodes there are, what
+    // they say, and which are Slurm's.
+    std::uint64_t version() const { return version_; }
 
     // The Node behind this Slurm node; null if there is none.
     const Node *behind(const std::string &slurm_node) const;
@@ -52,6 +57,7 @@ class KnownNodes {
     std::map<std::string, std::string> slurm_names_; // the inverse
     std::set<std::string> hybrid_;
     NodeSizes sizes_;
+    std::uint64_t version_ = 0;
 };
 
 } // namespace bridge

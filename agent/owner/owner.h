@@ -102,6 +102,7 @@ class Owner {
     void turn();
     void tick();
     void look_at_states();
+    bool reads_claims(const std::string &uid);
     void reconcile(const std::string &uid);
     void derive(GangEntry &entry);
     void derive_placement(GangEntry &entry);

@@ -35,14 +35,24 @@ void Owner::turn()
     for (const std::string &uid : woken)
         if (GangEntry *entry = to_.gangs.find(uid))
             to_.places.count(*entry);
+    to_.claim_needs.begin_turn();
     for (const std::string &uid : woken)
-        reconcile(uid);
+        if (to_.claim_needs.did_enough() && reads_claims(uid))
+            to_.agenda.wake(uid); // after what has arrived meanwhile
+        else
+            reconcile(uid);
     for (const std::string &uid : to_.places.admit())
         to_.agenda.wake(uid);
     to_.batch_pods.process();
     to_.batch_jobs.process();
     to_.room.process();
     to_.groups.report_due();
+}
+
+bool Owner::reads_claims(const std::string &uid)
+{
+    const GangEntry *entry = to_.gangs.find(uid);
+    return entry && has_resource_claims(entry->gang);
 }
 
 void Owner::tick()

@@ -17,7 +17,7 @@ struct Facts {
     std::string none_for;  // no device will do for a request of that name
     std::string error_for; // it cannot be told for that one
     std::set<std::string> unanswered; // requests of which nothing is known yet
-    std::set<std::string> deleted; // claims
+    std::set<std::string> deleted;    // claims
     bool others_ask = false;
     bool admin = false;
     std::size_t cost = 0;   // of what a request asks for
@@ -251,12 +251,32 @@ TEST_CASE("what all claims of a Pod cost the owner thread is bounded")
     facts.cost = 10'000; // Nodes
     CHECK(facts.of({named("c"), named("d")}).reason == "");
 
-    facts.cost = 200'000;
+    facts.cost = 80'000;
     facts.asked = 0;
     CHECK(facts.of({named("c"), named("d")}).reason ==
           "The ResourceClaim c gets no devices: request r2: the claims of the "
           "Pod have too many requests for so many nodes.");
     CHECK(facts.asked == 3); // and not for d
+}
+
+TEST_CASE("a claim that was too much after another is read again")
+{
+    Facts facts;
+    facts.add("c", claim_text("c", R"("requests":[)" + exactly("a", 1) + "," +
+                                       exactly("b", 1) + "]"));
+    facts.add("d", claim_text("d", request_gpus(1)));
+    facts.cost = 90'000; // Nodes
+
+    DeviceNeeds needs = facts.of({named("c"), named("d")});
+    CHECK(needs.unanswered);
+    CHECK(needs.reason.contains("too many requests"));
+    CHECK(!facts.of({named("c")}).unanswered);
+    CHECK(facts.of({named("c")}).reason == "");
+
+    facts.cost = 120'000;
+    needs = facts.of({named("c"), named("d")});
+    CHECK(!needs.unanswered);
+    CHECK(needs.reason.contains("too many requests"));
 }
 
 TEST_CASE("all that is not known yet is asked for at once")
