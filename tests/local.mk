@@ -278,6 +278,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/gres/device_index_test.cc \
 	tests/unit/gres/device_inventory_test.cc \
 	tests/unit/gres/device_needs_test.cc \
+	tests/unit/gres/device_store_test.cc \
 	tests/unit/gres/extended_claim_test.cc \
 	tests/unit/gres/fit_counts_test.cc \
 	tests/unit/gres/gres_memo_test.cc \

@@ -19,8 +19,7 @@ void DeviceStore::replace(std::vector<ResourceSlice> slices)
         slices_[name] = std::make_shared<const ResourceSlice>(std::move(slice));
     }
     listed_slices_ = true;
-    pools_.reset();
-    changed();
+    put_slices_ = true;
 }
 
 void DeviceStore::put(ResourceSlice slice, bool deleted)
@@ -30,8 +29,23 @@ void DeviceStore::put(ResourceSlice slice, bool deleted)
         slices_.erase(name);
     else
         slices_[name] = std::make_shared<const ResourceSlice>(std::move(slice));
+    put_slices_ = true;
+}
+
+bool DeviceStore::settle(Clock::time_point now)
+{
+    if (!put_slices_ || now < settle_due_)
+        return false;
+    put_slices_ = false;
+    settle_due_ = now + pause;
     pools_.reset();
     changed();
+    return true;
+}
+
+std::optional<Clock::time_point> DeviceStore::settle_due() const
+{
+    return put_slices_ ? std::optional(settle_due_) : std::nullopt;
 }
 
 void DeviceStore::replace(std::vector<DeviceClass> classes)
@@ -103,7 +117,7 @@ void DeviceStore::changed()
     catalog_.reset();
 }
 
-const std::vector<DevicePool> &DeviceStore::pools()
+const InventorySource::Pools &DeviceStore::pools()
 {
     if (!pools_) {
         std::vector<ResourceSlicePtr> slices;
@@ -112,17 +126,50 @@ const std::vector<DevicePool> &DeviceStore::pools()
         pools_ = std::make_shared<const std::vector<DevicePool>>(
             device_pools(slices));
     }
-    return *pools_;
+    return pools_;
 }
 
-std::shared_ptr<const DeviceInventory> DeviceStore::inventory()
+std::shared_ptr<const InventorySource> DeviceStore::inventory()
 {
     if (!known())
         return nullptr;
     if (!inventory_)
-        inventory_ = std::make_shared<const DeviceInventory>(
-            make_inventory(pools(), classes_, gres_, counted_));
+        inventory_ = std::make_shared<const InventorySource>(pools(), classes_,
+                                                             gres_, counted_);
     return inventory_;
+}
+
+void DeviceStore::take_inventory()
+{
+    auto now = inventory_ ? inventory_->if_made() : nullptr;
+    if (!now || now == made_)
+        return;
+    bool cpus = !now->cpus.empty() || (made_ && !made_->cpus.empty());
+    made_ = std::move(now);
+    if (cpus)
+        catalog_.reset();
+}
+
+// Those that were there when the inventory was made last, as they are now.
+NodeCpus DeviceStore::cpus_there()
+{
+    NodeCpus there;
+    if (!made_ || made_->cpus.empty())
+        return there;
+    std::map<DeviceId, DevicePtr> devices;
+    for (const DevicePool &pool : *pools())
+        for (const DevicePtr &device : pool.devices)
+            if (pool.usable())
+                devices[device->id()] = device;
+    for (const auto &[node, cpus] : made_->cpus) {
+        if (!cpu_nodes_.contains(node))
+            continue;
+        std::vector<DevicePtr> &now = there[node];
+        for (const DevicePtr &cpu : cpus)
+            if (auto found = devices.find(cpu->id()); found != devices.end())
+                now.push_back(found->second);
+    }
+    return there;
 }
 
 std::shared_ptr<const DeviceCatalog> DeviceStore::catalog()
@@ -131,15 +178,12 @@ std::shared_ptr<const DeviceCatalog> DeviceStore::catalog()
         return catalog_;
     auto made = std::make_shared<DeviceCatalog>();
     made->classes = classes_;
-    made->pools = pools();
+    made->pools = *pools();
     made->nodes = indexes_;
     made->counted = counted_;
     made->amounts = amounts_;
     made->index_counts = index_counts_;
-    if (auto there = inventory())
-        for (const auto &[node, cpus] : there->cpus)
-            if (cpu_nodes_.contains(node))
-                made->cpus.emplace(node, cpus);
+    made->cpus = cpus_there();
     for (const DeviceGres &one : gres_)
         if (one.is_resource())
             made->plugins[one.name] = one;

@@ -7,10 +7,13 @@
 
 #include "agent/gres/catalog.h"
 #include "agent/gres/inventory.h"
+#include "common/base/mailbox.h"
 #include "common/contract/device_gres.h"
 
+#include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,8 +32,16 @@ class DeviceStore {
     // missing device may exist.
     bool known() const { return listed_slices_ && listed_classes_; }
 
+    // Changes of slices are seen by settle().
     void replace(std::vector<ResourceSlice> slices);
     void put(ResourceSlice slice, bool deleted);
+    // From now on, slices are as they have been put; but not more often than
+    // once a pause, since all devices are looked at anew then. Returns whether
+    // there were any.
+    static constexpr std::chrono::seconds pause{1};
+    bool settle(Clock::time_point now);
+    // Returns when settle() is due; nothing: no slices have been put since.
+    std::optional<Clock::time_point> settle_due() const;
     void replace(std::vector<DeviceClass> classes);
     void put(DeviceClass device_class, bool deleted);
     // Sets the devices of all allocated claims. Returns true if those of
@@ -38,8 +49,10 @@ class DeviceStore {
     bool set_claims(DeviceClaims claims);
     std::shared_ptr<const DeviceClaims> claims() const { return claims_; }
 
-    // Returns null until known().
-    std::shared_ptr<const DeviceInventory> inventory();
+    // Returns null until known(). To be made by a worker.
+    std::shared_ptr<const InventorySource> inventory();
+    // The inventory of before may have been made meanwhile.
+    void take_inventory();
     // Returns the current state, never null. A later change creates a new
     // object.
     std::shared_ptr<const DeviceCatalog> catalog();
@@ -55,7 +68,8 @@ class DeviceStore {
     void set_cpu_nodes(std::set<std::string> nodes);
 
   private:
-    const std::vector<DevicePool> &pools();
+    const InventorySource::Pools &pools();
+    NodeCpus cpus_there();
     void changed();
 
     const std::vector<DeviceGres> gres_;
@@ -67,12 +81,16 @@ class DeviceStore {
     std::map<std::string, GresCounts> index_counts_;
     std::map<std::string, GresCounts> amounts_;
     std::set<std::string> cpu_nodes_;
+    bool put_slices_ = false; // since they were settled
+    Clock::time_point settle_due_{};
     bool listed_slices_ = false;
     bool listed_classes_ = false;
     // Computed on demand; null: not computed since the last change.
-    std::shared_ptr<const std::vector<DevicePool>> pools_;
-    std::shared_ptr<const DeviceInventory> inventory_;
+    InventorySource::Pools pools_;
+    std::shared_ptr<const InventorySource> inventory_;
     std::shared_ptr<const DeviceCatalog> catalog_;
+    // The newest that was made.
+    std::shared_ptr<const DeviceInventory> made_;
 };
 
 } // namespace bridge

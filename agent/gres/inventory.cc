@@ -16,6 +16,7 @@ namespace {
 struct Sort {
     const DeviceClass *device_class; // null: there is none of that name
     const DeviceGres *gres;
+    CelBudget budget{CelSelector::max_sum};
 };
 
 class Inventory {
@@ -156,9 +157,11 @@ class Inventory {
     // selector fails.
     const DeviceGres *sort_of(const Device &device)
     {
-        for (const Sort &sort : sorts_) {
-            auto fits = fits_class(device, *sort.device_class);
+        for (Sort &sort : sorts_) {
+            auto fits = fits_class(device, sort);
             if (!fits) {
+                if (sort.budget.spent())
+                    made_.doubtful.emplace(device.driver, device.pool);
                 add_warning(device, fits.error().message);
                 return nullptr;
             }
@@ -170,11 +173,15 @@ class Inventory {
 
     // Returns true if the device matches the class. A class without selectors
     // matches every device.
-    static Result<bool> fits_class(const Device &device,
-                                   const DeviceClass &device_class)
+    static Result<bool> fits_class(const Device &device, Sort &sort)
     {
+        const DeviceClass &device_class = *sort.device_class;
+        if (sort.budget.spent())
+            return fail(Code::rejected,
+                        std::format("DeviceClass {}: {}", device_class.name,
+                                    CelSelector::too_much_in_sum));
         for (const CelSelector &selector : device_class.selectors) {
-            auto matches = selector.matches(device);
+            auto matches = selector.matches(device, sort.budget);
             if (!matches)
                 return fail(matches.error(),
                             "DeviceClass " + device_class.name);
@@ -203,6 +210,21 @@ DeviceInventory make_inventory(std::span<const DevicePool> pools,
     return std::move(inventory.made_);
 }
 
+std::shared_ptr<const DeviceInventory> InventorySource::get() const
+{
+    std::call_once(once_, [this] {
+        inventory_ = std::make_shared<const DeviceInventory>(
+            make_inventory(*pools_, classes_, wanted_, counted_));
+        made_ = true;
+    });
+    return inventory_;
+}
+
+std::shared_ptr<const DeviceInventory> InventorySource::if_made() const
+{
+    return made_ ? inventory_ : nullptr;
+}
+
 DevicesNow devices_now(const DeviceInventory &inventory,
                        const DeviceClaims &claims, const Node &node,
                        const DeviceIndex &before)
@@ -211,7 +233,9 @@ DevicesNow devices_now(const DeviceInventory &inventory,
     if (auto found = inventory.present.find(node.name);
         found != inventory.present.end())
         for (const GresDevice &device : found->second) {
-            now.known_pools.emplace(device.id.driver, device.id.pool);
+            DeviceInventory::Pool pool{device.id.driver, device.id.pool};
+            if (!inventory.doubtful.contains(pool))
+                now.known_pools.insert(std::move(pool));
             if (!claims.foreign.contains(device.id))
                 now.present.push_back(device);
         }

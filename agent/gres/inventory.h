@@ -11,7 +11,10 @@
 #include "agent/gres/index.h"
 #include "common/contract/device_gres.h"
 
+#include <atomic>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -45,11 +48,41 @@ struct DeviceInventory {
 
 // Assigns each device to the first class in the list whose selectors match.
 // Counts only devices of exactly one node that have no taint NoSchedule or
-// NoExecute and may be chosen at all. Evaluates the selectors for every device.
+// NoExecute and may be chosen at all. Evaluates the selectors for every device,
+// for each class within CelSelector::max_sum: the pools of devices for which a
+// class has none of that left count as doubtful.
 DeviceInventory make_inventory(std::span<const DevicePool> pools,
                                const DeviceClasses &classes,
                                const std::vector<DeviceGres> &wanted,
                                const std::vector<CapacityGres> &counted = {});
+
+// An inventory that is made when it is asked for first, on the thread that
+// asks. Any thread may use it.
+class InventorySource {
+  public:
+    using Pools = std::shared_ptr<const std::vector<DevicePool>>;
+
+    InventorySource(Pools pools, DeviceClasses classes,
+                    std::vector<DeviceGres> wanted,
+                    std::vector<CapacityGres> counted)
+        : pools_(std::move(pools)), classes_(std::move(classes)),
+          wanted_(std::move(wanted)), counted_(std::move(counted))
+    {
+    }
+
+    std::shared_ptr<const DeviceInventory> get() const;
+    // Returns null if nobody has asked for it yet.
+    std::shared_ptr<const DeviceInventory> if_made() const;
+
+  private:
+    const Pools pools_;
+    const DeviceClasses classes_;
+    const std::vector<DeviceGres> wanted_;
+    const std::vector<CapacityGres> counted_;
+    mutable std::once_flag once_;
+    mutable std::atomic<bool> made_ = false;
+    mutable std::shared_ptr<const DeviceInventory> inventory_;
+};
 
 // Returns the part that concerns one node, for DeviceIndex::update(). before:
 // the index of the node so far. A pool without any slice left is gone, and

@@ -425,6 +425,8 @@ Result<NodeSyncResult> sync_nodes(NodeSyncRequest request, Slurm &slurm,
         request.input.gres_types = {cluster->gres_types.begin(),
                                     cluster->gres_types.end()};
     }
+    if (request.inventory)
+        request.input.devices = request.inventory->get();
     request.input.address = address->ip;
     request.input.port = address->port;
     if (request.list_shadows)

@@ -5,12 +5,14 @@
 #pragma once
 
 #include "agent/gres/device_fits.h"
+#include "agent/gres/inventory.h"
 #include "agent/nodes/plan.h"
 #include "common/base/mailbox.h"
 #include "common/contract/conf.h"
 #include "common/slurm/node_size.h"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,6 +46,8 @@ struct NodeSyncRequest {
     bool changed = true;       // input changed; else compare Slurm and wishes
     bool list_shadows = false; // slurmctld may have lost some
     Clock::time_point now{};
+    // Of input.devices; null: these are not known yet.
+    std::shared_ptr<const InventorySource> inventory{};
 };
 
 struct NodeSyncResult {

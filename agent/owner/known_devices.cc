@@ -14,14 +14,22 @@ constexpr char twice_problem[] = "devices";
 void KnownDevices::replace(std::vector<ResourceSlice> slices)
 {
     store_.replace(std::move(slices));
-    sync_.sync_now();
+    settle_slices();
 }
 
 void KnownDevices::put(ResourceSlice slice, bool deleted)
 {
     context_.health.count("resourceslice");
     store_.put(std::move(slice), deleted);
-    sync_.sync_now();
+    settle_slices();
+}
+
+void KnownDevices::settle_slices()
+{
+    if (store_.settle(context_.now))
+        sync_.sync_now();
+    else if (auto later = store_.settle_due())
+        sync_.sync_by(*later);
 }
 
 void KnownDevices::replace(std::vector<DeviceClass> classes)
@@ -84,6 +92,7 @@ void KnownDevices::claims_changed()
 
 NodeSync::Devices KnownDevices::to_sync()
 {
+    (void)store_.settle(context_.now);
     if (claims_.listed())
         store_.set_claims(claims_.owners());
     NodeSync::Devices devices{
@@ -102,10 +111,12 @@ void KnownDevices::take(NodeSyncResult &found, std::set<std::string> cpu_nodes)
     store_.set_index_counts(std::move(found.index_counts));
     store_.set_amounts(std::move(found.amounts));
     store_.set_cpu_nodes(std::move(cpu_nodes));
+    store_.take_inventory();
 }
 
 std::optional<DeviceChange> KnownDevices::pop_change()
 {
+    settle_slices();
     if (!on() || !known())
         return std::nullopt;
     auto now = catalog();

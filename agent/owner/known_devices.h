@@ -77,6 +77,7 @@ class KnownDevices {
     void not_written(const ClaimPlan &plan) { claims_.release_hold(plan.uid); }
 
   private:
+    void settle_slices();
     void note_foreign(const ResourceClaim &claim, bool deleted);
     void claims_changed();
 

@@ -25,10 +25,12 @@ std::set<std::string> NodeSync::occupied_nodes() const
 }
 
 // Returns true for some time after the start; if devices are not listed by
-// then, or a driver has not published all of a pool, they may never be.
+// then, or a driver has not published all of a pool, they may never be. The
+// plan, which sees the inventory, makes nodes sooner if that is complete.
 bool NodeSync::await_devices(const Devices &devices)
 {
-    bool complete = devices.inventory && devices.inventory->doubtful.empty();
+    auto made = devices.inventory ? devices.inventory->if_made() : nullptr;
+    bool complete = made && made->doubtful.empty();
     if (!devices.counted || (devices.known && complete))
         return false;
     if (!devices_expected_until_)
@@ -55,7 +57,6 @@ NodePlanInput NodeSync::input_of(Wants wants)
     Devices &devices = wants.devices;
     input.await_devices = await_devices(devices);
     input.count_devices = devices.counted;
-    input.devices = std::move(devices.inventory);
     input.device_claims = std::move(devices.claims);
     input.catalog = std::move(devices.catalog);
     return input;
@@ -73,9 +74,11 @@ void NodeSync::begin(Wants wants)
     }
     bool changed = times_.begin();
     bool list_shadows = wants.list_shadows;
+    auto inventory = wants.devices.inventory;
     errands_.load<NodesSynced>(
-        [request = NodeSyncRequest{input_of(std::move(wants)), changed,
-                                   list_shadows, context_.now},
+        [request =
+             NodeSyncRequest{input_of(std::move(wants)), changed, list_shadows,
+                             context_.now, std::move(inventory)},
          conf = context_.conf, state = state_](Slurm &slurm) {
             return sync_nodes(request, slurm, *conf, *state);
         });

@@ -27,7 +27,7 @@ class NodeSync {
     struct Devices {
         bool counted = false; // k8s.conf counts some
         bool known = false;   // they are listed, and who has them
-        std::shared_ptr<const DeviceInventory> inventory{};
+        std::shared_ptr<const InventorySource> inventory{};
         std::shared_ptr<const DeviceClaims> claims{};
         std::shared_ptr<const DeviceCatalog> catalog{};
     };
