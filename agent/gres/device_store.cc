@@ -139,13 +139,12 @@ std::shared_ptr<const InventorySource> DeviceStore::inventory()
     return inventory_;
 }
 
-void DeviceStore::take_inventory()
+void DeviceStore::take_inventory(std::shared_ptr<const DeviceInventory> made)
 {
-    auto now = inventory_ ? inventory_->if_made() : nullptr;
-    if (!now || now == made_)
+    if (!made || made == made_)
         return;
-    bool cpus = !now->cpus.empty() || (made_ && !made_->cpus.empty());
-    made_ = std::move(now);
+    bool cpus = !made->cpus.empty() || (made_ && !made_->cpus.empty());
+    made_ = std::move(made);
     if (cpus)
         catalog_.reset();
 }
@@ -156,10 +155,14 @@ NodeCpus DeviceStore::cpus_there()
     NodeCpus there;
     if (!made_ || made_->cpus.empty())
         return there;
+    std::set<DeviceInventory::Pool> of_cpus;
+    for (const auto &[node, cpus] : made_->cpus)
+        for (const DevicePtr &cpu : cpus)
+            of_cpus.emplace(cpu->driver, cpu->pool);
     std::map<DeviceId, DevicePtr> devices;
     for (const DevicePool &pool : *pools())
-        for (const DevicePtr &device : pool.devices)
-            if (pool.usable())
+        if (pool.usable() && of_cpus.contains({pool.driver, pool.name}))
+            for (const DevicePtr &device : pool.devices)
                 devices[device->id()] = device;
     for (const auto &[node, cpus] : made_->cpus) {
         if (!cpu_nodes_.contains(node))

@@ -51,8 +51,8 @@ class DeviceStore {
 
     // Returns null until known(). To be made by a worker.
     std::shared_ptr<const InventorySource> inventory();
-    // The inventory of before may have been made meanwhile.
-    void take_inventory();
+    // It was made of what inventory() returned; null: there was none.
+    void take_inventory(std::shared_ptr<const DeviceInventory> made);
     // Returns the current state, never null. A later change creates a new
     // object.
     std::shared_ptr<const DeviceCatalog> catalog();
@@ -89,7 +89,7 @@ class DeviceStore {
     InventorySource::Pools pools_;
     std::shared_ptr<const InventorySource> inventory_;
     std::shared_ptr<const DeviceCatalog> catalog_;
-    // The newest that was made.
+    // That of the last sync of the nodes.
     std::shared_ptr<const DeviceInventory> made_;
 };
 

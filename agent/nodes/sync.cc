@@ -455,6 +455,7 @@ Result<NodeSyncResult> sync_nodes(NodeSyncRequest request, Slurm &slurm,
     NodeSyncResult result = syncer.carry_out(
         plan_nodes(request.input, state.table.nodes, state.reservations));
     result.asked = std::move(request.input.wishes.predicates);
+    result.inventory = std::move(request.input.devices);
     return result;
 }
 

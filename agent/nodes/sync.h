@@ -70,6 +70,8 @@ struct NodeSyncResult {
     bool retry_soon = false; // nodes that may have jobs are missing above
     // Of the nodes that satisfy each predicate of this sync, by its feature.
     NodeSizes sizes{};
+    // What was counted; null: devices were not known.
+    std::shared_ptr<const DeviceInventory> inventory{};
 };
 
 // Blocks for some milliseconds per step. A step that fails adds a message to

@@ -111,7 +111,7 @@ void KnownDevices::take(NodeSyncResult &found, std::set<std::string> cpu_nodes)
     store_.set_index_counts(std::move(found.index_counts));
     store_.set_amounts(std::move(found.amounts));
     store_.set_cpu_nodes(std::move(cpu_nodes));
-    store_.take_inventory();
+    store_.take_inventory(std::move(found.inventory));
 }
 
 std::optional<DeviceChange> KnownDevices::pop_change()

@@ -106,8 +106,7 @@ TEST_CASE("CPU devices are those of the newest inventory that are there still")
     store.set_cpu_nodes({"n1"});
     CHECK(store.catalog()->cpus.empty());
 
-    (void)store.inventory()->get(); // as a worker does
-    store.take_inventory();
+    store.take_inventory(store.inventory()->get()); // as a worker made it
     CHECK(store.catalog()->cpus.at("n1").size() == 2);
 
     store.put(make_slice("n1", {"a1", "a2"}), false);
@@ -116,7 +115,8 @@ TEST_CASE("CPU devices are those of the newest inventory that are there still")
     REQUIRE(cpus.size() == 1);
     CHECK(cpus[0]->name == "a1");
     CHECK(cpus[0] == store.catalog()->pools.at(0).devices.at(0));
-    (void)store.inventory()->get();
-    store.take_inventory();
+    auto made = store.inventory()->get();
+    store.put(make_class("more", "true"), false); // another is to be made
+    store.take_inventory(std::move(made));
     CHECK(store.catalog()->cpus.at("n1").size() == 2);
 }
