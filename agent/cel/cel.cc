@@ -28,12 +28,25 @@ Result<bool> CelSelector::matches(const Device &device) const
     return matches(device, alone);
 }
 
+Result<bool> CelSelector::matches_alone(const Device &device,
+                                        CelBudget &sum) const
+{
+    const std::size_t limit = std::min(max_cost, sum.left());
+    CelBudget alone(limit, sum.verdicts());
+    auto result = matches(device, alone);
+    sum.spend(limit - alone.left());
+    return result;
+}
+
 Result<bool> CelSelector::matches(const Device &device, CelBudget &sum) const
 {
     auto cannot = [&](std::string_view reason) {
         return fail(Code::rejected, std::format("selector \"{}\": {}",
                                                 text_.substr(0, 200), reason));
     };
+    if (const CelVerdicts *verdicts = sum.verdicts())
+        return sum.spend(cost_of_lookup) ? verdicts->find(*this, device)
+                                         : cannot(too_much_in_sum);
     if (!root_)
         return cannot("it is no longer kept");
     // Like kube-scheduler, evaluates no selector for a device that is only

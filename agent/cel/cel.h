@@ -37,8 +37,10 @@ class CelSelector {
     static constexpr std::size_t max_cost = 1000000; // of one evaluation
     // Limit for all evaluations behind one answer, such as which devices of the
     // cluster fit. Typical selectors cost some tens; this allows 500 for each
-    // of 40,000 devices.
+    // of 40,000 devices. All other limits are in agent/gres/cel_limits.h.
     static constexpr std::size_t max_sum = 20000000;
+    // Of a result that is looked up: some 0.5 us.
+    static constexpr std::size_t cost_of_lookup = 25;
     static constexpr char too_much_in_sum[] =
         "too expensive to evaluate for so many devices";
 
@@ -53,10 +55,14 @@ class CelSelector {
     // kube-scheduler then allocates nothing for the whole claim. sum: what is
     // left of the budget for all evaluations behind one answer. Once an
     // evaluation exceeds its own limit or the sum, nothing is left of the sum:
-    // the caller must stop.
+    // the caller must stop. If sum has verdicts, nothing is evaluated:
+    // Code::busy if these do not know the result.
     Result<bool> matches(const Device &device, CelBudget &sum) const;
     // The same with a budget of its own.
     Result<bool> matches(const Device &device) const;
+    // The same, for a caller that goes on with other devices: one that exceeds
+    // its own limit takes no more than that of the sum.
+    Result<bool> matches_alone(const Device &device, CelBudget &sum) const;
 
     const std::string &text() const { return text_; }
 
@@ -67,6 +73,19 @@ class CelSelector {
   private:
     std::string text_;
     std::shared_ptr<const CelNode> root_;
+};
+
+// What selectors came to for devices.
+class CelVerdicts {
+  public:
+    CelVerdicts() = default;
+    CelVerdicts(const CelVerdicts &) = delete;
+    CelVerdicts &operator=(const CelVerdicts &) = delete;
+    virtual ~CelVerdicts() = default;
+
+    // Returns what matches() does; Code::busy if that is not known.
+    virtual Result<bool> find(const CelSelector &selector,
+                              const Device &device) const = 0;
 };
 
 } // namespace bridge

@@ -177,11 +177,14 @@ class Inventory {
     {
         const DeviceClass &device_class = *sort.device_class;
         if (sort.budget.spent())
-            return fail(Code::rejected,
-                        std::format("DeviceClass {}: {}", device_class.name,
-                                    CelSelector::too_much_in_sum));
+            return fail(
+                Code::rejected,
+                std::format("DeviceClass {}: its selectors are {}; what "
+                            "Slurm counts of the pools that were not "
+                            "compared with it stays as it is",
+                            device_class.name, CelSelector::too_much_in_sum));
         for (const CelSelector &selector : device_class.selectors) {
-            auto matches = selector.matches(device, sort.budget);
+            auto matches = selector.matches_alone(device, sort.budget);
             if (!matches)
                 return fail(matches.error(),
                             "DeviceClass " + device_class.name);

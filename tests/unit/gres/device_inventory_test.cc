@@ -247,7 +247,9 @@ TEST_CASE("a class that is too expensive is complained about, and no other")
     REQUIRE(!inventory.warnings.empty());
     CHECK(inventory.warnings.size() <= 2);
     CHECK(inventory.warnings.back().contains(
-        "DeviceClass a100: too expensive to evaluate for so many devices"));
+        "DeviceClass a100: its selectors are too expensive to evaluate for so "
+        "many devices; what Slurm counts of the pools that were not compared "
+        "with it stays as it is"));
     CHECK(!inventory.present.at("m0").empty()); // within the limit
     CHECK(!inventory.present.contains("n1"));
     // Nothing is known of it: what Slurm counts there stays.
@@ -261,4 +263,26 @@ TEST_CASE("a class that is too expensive is complained about, and no other")
     inventory = bed.inventory();
     CHECK(inventory.warnings.empty());
     CHECK(inventory.present.at("m7").size() == 128);
+}
+
+TEST_CASE("one device for which a class is too expensive is left out alone")
+{
+    Bed bed;
+    const std::string list = "[1,2,3,4,5,6,7,8,9,10]";
+    std::string endless = "a+b+c+d+e+f+g>0";
+    for (const char *name : {"g", "f", "e", "d", "c", "b", "a"})
+        endless = list + ".all(" + name + "," + endless + ")";
+    bed.classes["a100"] = make_class(
+        "a100", "device.attributes['d'].uuid == 'GPU-m1-a1' && " + endless +
+                    " || device.attributes['d'].model == 'A'");
+    bed.pools = make_pools(
+        {make_slice("m1", {"a0", "a1", "a2"}), make_slice("n1", {"a0", "a1"})});
+
+    DeviceInventory inventory = bed.inventory();
+
+    REQUIRE(inventory.warnings.size() == 1);
+    CHECK(inventory.warnings[0].contains("devices such as d/m1/a1"));
+    CHECK(inventory.present.at("m1").size() == 2);
+    CHECK(inventory.present.at("n1").size() == 2);
+    CHECK(inventory.doubtful.empty());
 }
