@@ -2,6 +2,7 @@
 agent_objects_sources = \
 	agent/objects/busy_marks.cc agent/objects/busy_marks.h \
 	agent/objects/device.h \
+	agent/objects/digest.cc agent/objects/digest.h \
 	agent/objects/extended_resources.cc agent/objects/extended_resources.h \
 	agent/objects/foreign_pods.cc agent/objects/foreign_pods.h \
 	agent/objects/gang_key.cc agent/objects/gang_key.h \

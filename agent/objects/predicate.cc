@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/objects/predicate.h"
 
+#include "agent/objects/digest.h"
 #include "agent/objects/objects.h"
 #include "agent/objects/plugin_offer.h"
 #include "agent/objects/predicate_text.h"
@@ -8,10 +9,8 @@
 #include "common/contract/names.h"
 
 #include <algorithm>
-#include <array>
 #include <format>
 #include <map>
-#include <openssl/sha.h>
 #include <optional>
 
 namespace bridge {
@@ -34,22 +33,12 @@ template <class T> void sort_unique(std::vector<T> &items)
     items.erase(rest.begin(), rest.end());
 }
 
-using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
-
-Digest digest_of(const std::string &text)
-{
-    Digest digest;
-    SHA256(reinterpret_cast<const unsigned char *>(text.data()), text.size(),
-           digest.data());
-    return digest;
-}
-
 // Claims are long, and mean nothing to who reads a list of node selections.
 std::string device_word(const DeviceCondition &devices)
 {
     std::string word;
-    for (unsigned char byte : digest_of(devices.text))
-        word += std::format("{:02x}", byte);
+    for (char digit : digest_of(devices.text))
+        word += std::format("{:02x}", static_cast<unsigned char>(digit));
     return word;
 }
 
@@ -58,10 +47,10 @@ std::string feature_for(const std::string &text)
     if (text.empty())
         return names::untainted_feature;
     static constexpr char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
-    Digest digest = digest_of(text);
+    std::string digest = digest_of(text);
     std::string feature = names::predicate_prefix;
     for (std::size_t i = 0; i < hash_letters; i++)
-        feature += letters[digest[i] % 32];
+        feature += letters[static_cast<unsigned char>(digest[i]) % 32];
     return feature;
 }
 

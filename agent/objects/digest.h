@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Short keys for long texts that users write. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace bridge {
+
+// Returns the 32 bytes of the text's SHA-256: nobody can find two texts that
+// have the same.
+std::string digest_of(std::string_view text);
+
+} // namespace bridge
