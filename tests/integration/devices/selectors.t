@@ -43,11 +43,11 @@ def requests(of):
              [choice(8 * i + n) for n in range(8)]} for i in range(32)]
 
 
-def long_turns():
-    """How many turns of the agent have taken more than a second so far."""
+def long_turns(seconds="1.0"):
+    """How many turns of the agent have taken more than that so far."""
     page = metrics.page()
     return (metrics.get(page, "slurmk8sd_turn_seconds_count") -
-            metrics.get(page, "slurmk8sd_turn_seconds_bucket", le="1"))
+            metrics.get(page, "slurmk8sd_turn_seconds_bucket", le=seconds))
 
 
 def begin_greedy():
@@ -83,6 +83,8 @@ def others_go_on():
         words in (bed.condition("many", GREEDY) or {}).get("message", "")
         for words in ("still comparing", "are expensive to evaluate")), 60)
     equal(long_turns() - before, 0, "turns of more than a second")
+    for limit in ("0.05", "0.1", "0.25"):
+        print(f"# {long_turns(limit):.0f} turns of more than {limit} s since the start")
     end_greedy()
 
 
@@ -90,7 +92,7 @@ def others_go_on():
 def many_changes():
     """a driver that publishes its devices again and again: claims get devices
     meanwhile, and what is counted is what was published last"""
-    before = bed.metric("events{event=\"resourceslice\"")
+    before = bed.metric("events_total{event=\"resourceslice\"")
     for i in range(60):
         devices.publish("crowd0", [devices.device(f"a{i}-{n}")
                                    for n in range(IN_A_SLICE)])
@@ -99,7 +101,7 @@ def many_changes():
             bed.create(bed.pod("amid", **with_claims("amid")))
     land("amid")
     wait_for("the agent to hear of all", lambda: bed.metric(
-        "events{event=\"resourceslice\"") - before >= 60)
+        "events_total{event=\"resourceslice\"") - before >= 60)
     check(claims.devices_in(claims.get("amid")), "it has a device")
 
 
