@@ -199,6 +199,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/fakes/jwt.h \
 	tests/unit/fakes/tls_server.cc tests/unit/fakes/tls_server.h \
 	tests/unit/fakes/world.cc tests/unit/fakes/world.h \
+	tests/unit/flows/answer_world.h \
 	tests/unit/flows/batch_anew_world.h \
 	tests/unit/flows/batch_claim_world.h \
 	tests/unit/flows/batch_desc.h \
@@ -241,6 +242,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/flows/bridge_het_test.cc \
 	tests/unit/flows/bridge_hooks_test.cc \
 	tests/unit/flows/bridge_kube_faults_test.cc \
+	tests/unit/flows/bridge_late_answers_test.cc \
 	tests/unit/flows/bridge_life_test.cc \
 	tests/unit/flows/bridge_nodes_test.cc \
 	tests/unit/flows/bridge_placement_test.cc \

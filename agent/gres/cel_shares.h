@@ -4,6 +4,7 @@
 // Belongs to one thread.
 #pragma once
 
+#include "agent/gres/cel_limits.h"
 #include "common/base/mailbox.h"
 
 #include <chrono>
@@ -15,22 +16,27 @@ namespace bridge {
 
 class CelShares {
   public:
-    // Some two seconds of a thread. A simple selector for 40,000 devices costs
-    // a fiftieth.
-    static constexpr std::size_t share = 50'000'000;
-    static constexpr std::chrono::seconds period{10};
-
-    bool any_left(const std::string &ns, Clock::time_point now) const
+    // Whether less than this part of the share has been spent.
+    bool any_left(const std::string &ns, Clock::time_point now,
+                  std::size_t part = cel_limits::of_namespace) const
     {
         auto used = used_.find(ns);
-        return used == used_.end() || used->second.steps < share ||
-               now - used->second.since >= period;
+        return used == used_.end() || used->second.steps < part ||
+               now - used->second.since >= cel_limits::period;
+    }
+
+    // When the namespace has its whole share again.
+    Clock::time_point next(const std::string &ns) const
+    {
+        auto used = used_.find(ns);
+        return used == used_.end() ? Clock::time_point::min()
+                                   : used->second.since + cel_limits::period;
     }
 
     void spend(const std::string &ns, std::size_t steps, Clock::time_point now)
     {
         std::erase_if(used_, [now](const auto &one) {
-            return now - one.second.since >= period;
+            return now - one.second.since >= cel_limits::period;
         });
         auto [used, is_new] = used_.try_emplace(ns);
         if (is_new)

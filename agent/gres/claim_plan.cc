@@ -175,7 +175,9 @@ ClaimsPlan plan_claims(const PlanFacts &facts)
     if (!plan.misfit.empty())
         return plan;
     ClaimSearch search(facts, still_given(facts));
-    if (!search.run()) {
+    bool found = search.run();
+    plan.cost = search.cost();
+    if (!found) {
         (search.later() ? plan.wait : plan.misfit) =
             search.reason().empty() ? "there are too few devices"
                                     : search.reason();

@@ -50,6 +50,7 @@ struct ClaimsPlan {
     std::string wait = {};
     // All claims, also those that need no write.
     std::vector<ClaimPlan> claims = {};
+    std::size_t cost = 0; // of PlanFacts::max_cost
 };
 
 struct PlanFacts {
@@ -78,8 +79,10 @@ struct PlanFacts {
                                             const std::set<std::string> &)>
         consumed_of{};
     std::function<std::string()> new_share_id = new_uuid;
-    // Limits the cost of all selectors.
+    // Limits the cost of all selectors and of the search. results: these are
+    // looked up there and not evaluated.
     std::size_t max_cost = CelSelector::max_sum;
+    const CelVerdicts *results = nullptr;
 };
 
 // The needs must have neither an unfit_reason nor a reason. A claim that does

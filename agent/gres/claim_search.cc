@@ -13,6 +13,9 @@ namespace {
 // up.
 constexpr int max_steps = 2000;
 constexpr int cpu_steps = 100; // that a choice of CPUs counts as
+// Such a check, and that of a whole claim, as steps of selectors.
+constexpr std::size_t cost_of_step = 50;
+constexpr std::size_t cost_of_claim = 200;
 
 // Returns true if everything that a share of the device consumes was requested
 // from Slurm, as far as this node counts it. Every node counts CPUs.
@@ -37,7 +40,7 @@ bool is_asked_for(const PlanFacts &facts, const Device &device,
 
 ClaimSearch::ClaimSearch(const PlanFacts &facts,
                          const std::vector<DevicePtr> &given)
-    : facts_(facts), budget_(facts.max_cost),
+    : facts_(facts), budget_(facts.max_cost, facts.results),
       cpus_(facts.needs, facts.cpus, facts.classes, facts.node, budget_),
       chosen_(facts.needs.wanted.size())
 {
@@ -213,7 +216,7 @@ bool ClaimSearch::give(std::size_t w, std::int64_t n, std::size_t from)
     for (std::size_t d = from; d < offers_.size(); d++) {
         if (!fits_[w][d] || !has_room(offers_[d], all[w]))
             continue;
-        if (++steps_ > max_steps) {
+        if (++steps_ > max_steps || !budget_.spend(cost_of_step)) {
             reason_ = "its claims are too complex";
             return false;
         }
@@ -254,6 +257,7 @@ bool ClaimSearch::is_satisfied(std::size_t c)
     const ResourceClaim &claim = *facts_.needs.claims[c];
     if (claim.allocated)
         return true;
+    budget_.spend(cost_of_claim);
     auto reason = no_allocation_reason(claim, facts_.classes, chosen_for(c),
                                        facts_.pools, facts_.node, budget_);
     if (reason && reason->empty())

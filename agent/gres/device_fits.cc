@@ -156,17 +156,35 @@ NodePools::NodePools(std::shared_ptr<const DeviceCatalog> catalog)
         }
 }
 
-NodePools::OnNode NodePools::on(const Node &node) const
+NodePools::ByPool NodePools::devices_on(const Node &node) const
 {
-    std::map<std::size_t, std::vector<DevicePtr>> devices; // by pool
+    ByPool devices;
     if (auto here = places_.find(node.name); here != places_.end())
         for (const Place &place : here->second)
             devices[place.pool].push_back(place.device);
     for (const Place &place : of_several_)
         if (is_on(*place.device, node))
             devices[place.pool].push_back(place.device);
+    return devices;
+}
+
+std::vector<DevicePool> NodePools::all_on(const Node &node) const
+{
+    std::vector<DevicePool> made;
+    for (auto &[i, there] : devices_on(node)) {
+        const DevicePool &pool = catalog_->pools[i];
+        made.push_back({pool.driver, pool.name, pool.generation, pool.complete,
+                        pool.unfit_reason,
+                        pool.counters.empty() ? std::move(there) : pool.devices,
+                        pool.counters});
+    }
+    return made;
+}
+
+NodePools::OnNode NodePools::on(const Node &node) const
+{
     OnNode made;
-    for (auto &[i, there] : devices) {
+    for (auto &[i, there] : devices_on(node)) {
         const DevicePool &pool = catalog_->pools[i];
         if (pool.usable())
             made.pools.push_back({pool.driver,

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "agent/gres/catalog.h"
+#include "agent/gres/cel_limits.h"
 #include "agent/gres/device_ask.h"
 
 #include <cstddef>
@@ -34,6 +35,9 @@ class NodePools {
         bool doubtful = false;
     };
     OnNode on(const Node &node) const;
+    // Returns all pools with a device there, as they are in the catalog but for
+    // devices elsewhere; those with counters have these, too.
+    std::vector<DevicePool> all_on(const Node &node) const;
 
     const DeviceCatalog *catalog() const { return catalog_.get(); }
 
@@ -42,6 +46,10 @@ class NodePools {
         std::size_t pool = 0; // index in the catalog
         DevicePtr device;
     };
+    using ByPool = std::map<std::size_t, std::vector<DevicePtr>>;
+
+    ByPool devices_on(const Node &node) const;
+
     std::shared_ptr<const DeviceCatalog> catalog_;
     std::map<std::string, std::vector<Place>> places_; // by Node
     std::vector<Place> of_several_; // devices that are not of exactly one Node
@@ -52,8 +60,8 @@ class DeviceFits {
     // Limits for the selectors that are evaluated between two calls of
     // turn_to(): for one condition, and for all. An answer that is remembered
     // costs nothing.
-    static constexpr std::size_t max_of_one = 5000000;
-    static constexpr std::size_t max_of_all = 50000000;
+    static constexpr std::size_t max_of_one = cel_limits::of_condition;
+    static constexpr std::size_t max_of_all = cel_limits::of_sync;
 
     // Answers for these devices from now on, and forgets the answers for
     // conditions that nobody has asked for since the last call.

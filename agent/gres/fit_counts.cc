@@ -4,13 +4,15 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace bridge {
 
 namespace {
 
-constexpr std::size_t most_steps_again = 50'000;
+// Of a Node that is compared with what a Pod requests of one.
+constexpr std::size_t cost_of_node = 5;
 
 // Returns the only Node on which the device can be used. Null: several Nodes,
 // or unknown.
@@ -37,7 +39,7 @@ class FitCounter {
         auto reason = unfit_device_reason(*device, request_, class_, budget_);
         if (!reason) {
             unclear_.insert(*node);
-            made_.unclear.push_back(device);
+            made_.unclear.push_back({device, reason.error().message});
         } else if (reason->empty()) {
             FitCounts::OnNode &there = fit_[*node];
             there.one = device;
@@ -71,7 +73,9 @@ FitCounts fit_counts(const DeviceCatalog &catalog, const DeviceRequest &request,
     auto found = catalog.classes.find(request.class_name);
     if (found == catalog.classes.end())
         return {};
-    FitCounter counter(request, found->second, budget);
+    DeviceRequest unnamed = request;
+    unnamed.name = any_request;
+    FitCounter counter(unnamed, found->second, budget);
     for (const DevicePool &pool : catalog.pools)
         if (pool.usable())
             for (const DevicePtr &device : pool.devices) {
@@ -82,32 +86,20 @@ FitCounts fit_counts(const DeviceCatalog &catalog, const DeviceRequest &request,
     return counter.counts();
 }
 
-// A device that could not be checked is checked once more, for a message with
-// the name of this request; not for long, since this is not a worker.
 Result<std::int64_t>
-most_fitting(const FitCounts &counts, const DeviceCatalog &catalog,
-             const DeviceRequest &request,
+most_fitting(const FitCounts &counts, const DeviceRequest &request,
              const std::function<bool(const std::string &)> &may_be,
              CelBudget &budget)
 {
     auto may_be_there = [&](const DevicePtr &device) {
-        return budget.spend(1) && may_be(device->scope->node);
+        return budget.spend(cost_of_node) && may_be(device->scope->node);
     };
-    auto found = catalog.classes.find(request.class_name);
-    if (found == catalog.classes.end())
-        return 0;
     if (counts.too_much)
         return fail(Code::rejected, "request " + request.name + ": " +
                                         CelSelector::too_much_in_sum);
-    for (const DevicePtr &device : counts.unclear) {
-        if (!may_be_there(device))
-            continue;
-        CelBudget again(most_steps_again);
-        auto reason =
-            unfit_device_reason(*device, request, found->second, again);
-        if (!reason)
-            return std::unexpected(reason.error());
-    }
+    for (const FitCounts::Unclear &one : counts.unclear)
+        if (may_be_there(one.device))
+            return fail(Code::rejected, with_name(one.reason, request.name));
     for (const FitCounts::OnNode &there : counts.nodes)
         if (may_be_there(there.one))
             return there.count;
@@ -115,6 +107,29 @@ most_fitting(const FitCounts &counts, const DeviceCatalog &catalog,
         return fail(Code::rejected,
                     "request " + request.name + ": " + too_many_nodes);
     return 0;
+}
+
+bool operator==(const FitCounts &a, const FitCounts &b)
+{
+    auto same_count = [](const auto &x, const auto &y) {
+        return x.count == y.count && x.one->scope->node == y.one->scope->node;
+    };
+    auto same_reason = [](const auto &x, const auto &y) {
+        return x.reason == y.reason &&
+               x.device->scope->node == y.device->scope->node;
+    };
+    return a.too_much == b.too_much &&
+           std::ranges::equal(a.nodes, b.nodes, same_count) &&
+           std::ranges::equal(a.unclear, b.unclear, same_reason);
+}
+
+std::string with_name(std::string message, const std::string &name)
+{
+    constexpr std::string_view any = any_request;
+    for (auto at = message.find(any); at != message.npos;
+         at = message.find(any, at + name.size()))
+        message.replace(at, any.size(), name);
+    return message;
 }
 
 } // namespace bridge

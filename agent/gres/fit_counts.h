@@ -20,13 +20,25 @@ struct FitCounts {
         DevicePtr one; // one of those that fit
         std::int64_t count = 0;
     };
+    // A device that could not be checked, and why: see with_name().
+    struct Unclear {
+        DevicePtr device;
+        std::string reason;
+    };
     std::vector<OnNode> nodes; // only Nodes with some; most devices first
-    // The devices that could not be checked: the first one of each such Node,
-    // in the order of the pools.
-    std::vector<DevicePtr> unclear;
+    // The first one of each such Node, in the order of the pools.
+    std::vector<Unclear> unclear;
     // The budget was spent: the other members are not valid.
     bool too_much = false;
 };
+
+// Whether both come to the same on each Node, by whatever devices.
+bool operator==(const FitCounts &a, const FitCounts &b);
+
+// The name of a request of which the name does not matter. with_name() returns
+// the message about such a request as one about that of this name.
+inline constexpr char any_request[] = "\x01";
+std::string with_name(std::string message, const std::string &name);
 
 // Counts the devices that fit; the name of the request does not matter. Checks
 // every device.
@@ -38,12 +50,11 @@ inline constexpr char too_many_nodes[] =
 
 // Returns the largest count among the Nodes for whose names may_be() is true.
 // Fails as unfit_device_reason() does if a device on one of these Nodes could
-// not be checked. counts must come from this catalog and request. Each Node
-// that is looked at costs a step of the budget; Code::rejected once it is
+// not be checked. counts must be of this request. Evaluates no selector. Each
+// Node that is looked at costs the budget some steps; Code::rejected once it is
 // spent.
 Result<std::int64_t>
-most_fitting(const FitCounts &counts, const DeviceCatalog &catalog,
-             const DeviceRequest &request,
+most_fitting(const FitCounts &counts, const DeviceRequest &request,
              const std::function<bool(const std::string &)> &may_be,
              CelBudget &budget);
 

@@ -47,6 +47,9 @@ struct GangDevices {
     // start, a sync of the nodes did not count them, or it is not known yet
     // whether the agent may read them.
     bool unknown = false;
+    // It is not known yet which devices fit its claims. `reason` says so, and
+    // nothing else here follows from these.
+    bool unanswered = false;
     // By Pod (uid) of a grouped gang: the only Slurm node of the job where the
     // Pod can use the devices that it has already.
     std::map<std::string, std::string> at = {};

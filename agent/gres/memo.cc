@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gres/memo.h"
 
+#include "agent/objects/digest.h"
+
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace bridge {
 
 namespace {
 
-// Of an answer about no Node, as Nodes of another.
-constexpr std::size_t least_weight = 16;
-// Of a device that is looked at, as steps of its selectors.
-constexpr std::size_t cost_of_device = 25;
-constexpr std::size_t least_cost = 1000;
+using Kind = DeviceQuestion::Kind;
+using Rank = DeviceQuestion::Rank;
 
 // Users write the parts, which may contain anything.
 void add_part(std::string &key, char kind, const std::string &part)
@@ -21,13 +19,37 @@ void add_part(std::string &key, char kind, const std::string &part)
     key += kind + std::to_string(part.size()) + ':' + part;
 }
 
-std::string with_name(std::string text, const std::string &name)
+void add_selectors(std::string &key, const std::vector<CelSelector> &selectors)
 {
-    constexpr std::string_view any = GresMemo::any_name;
-    for (auto at = text.find(any); at != text.npos;
-         at = text.find(any, at + name.size()))
-        text.replace(at, any.size(), name);
-    return text;
+    for (const CelSelector &selector : selectors)
+        add_part(key, 's', selector.text());
+}
+
+std::string id_of(Kind kind, const DeviceRequest &request)
+{
+    return (kind == Kind::wish ? 'w' : 'c') + digest_of(fit_key(request));
+}
+
+// Only the selectors matter, but the class's may change.
+std::string id_of(const DeviceRequest &request, const DeviceClass &device_class)
+{
+    std::string key;
+    add_selectors(key, device_class.selectors);
+    add_part(key, 'd', "");
+    add_selectors(key, request.selectors);
+    return 'r' + digest_of(key);
+}
+
+bool is_same(const DeviceAnswer &a, const DeviceAnswer &b)
+{
+    bool same_wish = a.wish && b.wish
+                         ? *a.wish == *b.wish
+                         : !a.wish && !b.wish &&
+                               a.wish.error().code == b.wish.error().code &&
+                               a.wish.error().message == b.wish.error().message;
+    if (!same_wish || !a.counts != !b.counts)
+        return false;
+    return !a.counts || *a.counts == *b.counts;
 }
 
 } // namespace
@@ -36,8 +58,7 @@ std::string fit_key(const DeviceRequest &request)
 {
     std::string key;
     add_part(key, 'd', request.class_name);
-    for (const CelSelector &selector : request.selectors)
-        add_part(key, 's', selector.text());
+    add_selectors(key, request.selectors);
     for (const DeviceToleration &toleration : request.tolerations)
         add_part(key, 't', toleration.json);
     for (const auto &[name, amount] : request.capacity)
@@ -50,107 +71,127 @@ void GresMemo::turn_to(const std::shared_ptr<const DeviceCatalog> &catalog)
     if (catalog_ == catalog)
         return;
     catalog_ = catalog;
-    known_.clear();
-    weights_.clear();
-    weight_ = 0;
+    catalogs_++;
 }
 
-std::optional<Result<GresWish>> GresMemo::wish_for(const DeviceRequest &request,
-                                                   const Asker &asker)
+std::optional<GresMemo::KnownWish>
+GresMemo::wish_for(const DeviceRequest &request, const Asker &asker)
 {
-    const Answer *answer = find(Kind::wish, request, asker);
-    if (!answer)
+    const KeptAnswers::Kept *kept = find(Kind::wish, request, asker);
+    if (!kept)
         return std::nullopt;
-    if (answer->wish)
-        return answer->wish;
-    const Error &error = answer->wish.error();
-    return fail(error.code, with_name(error.message, request.name));
+    bool outdated = kept->devices != catalogs_;
+    const Result<GresWish> &wish = kept->answer.wish;
+    if (wish)
+        return KnownWish{wish, outdated};
+    return KnownWish{
+        fail(wish.error().code, with_name(wish.error().message, request.name)),
+        outdated};
 }
 
-std::shared_ptr<const FitCounts>
+std::optional<GresMemo::KnownCounts>
 GresMemo::counts_for(const DeviceRequest &request, const Asker &asker)
 {
-    const Answer *answer = find(Kind::counts, request, asker);
-    return answer ? answer->counts : nullptr;
+    const KeptAnswers::Kept *kept = find(Kind::counts, request, asker);
+    if (!kept)
+        return std::nullopt;
+    return KnownCounts{kept->answer.counts, kept->devices != catalogs_};
 }
 
-const GresMemo::Answer *GresMemo::find(Kind kind, const DeviceRequest &request,
-                                       const Asker &asker)
+const KeptAnswers::Kept *GresMemo::find(Kind kind, const DeviceRequest &request,
+                                        const Asker &asker)
 {
-    std::string id = (kind == Kind::wish ? 'w' : 'c') + fit_key(request);
-    auto known = known_.find(id);
-    if (known == known_.end()) {
-        ask(kind, id, request, asker);
-        return nullptr;
-    }
-    known->second.used = ++uses_;
-    return &known->second.answer;
+    DeviceQuestion question;
+    question.kind = kind;
+    question.id = id_of(kind, request);
+    const KeptAnswers::Kept *kept = known_.find(question.id);
+    if (kept && kept->devices == catalogs_)
+        return kept;
+    question.rank = kept ? Rank::outdated : Rank::missing;
+    question.request = request;
+    ask(std::move(question), asker);
+    return kept;
+}
+
+std::shared_ptr<const SelectorResults>
+GresMemo::results_for(const DeviceRequest &request,
+                      const DeviceClass &device_class)
+{
+    const KeptAnswers::Kept *kept = known_.find(id_of(request, device_class));
+    return kept ? kept->answer.results : nullptr;
+}
+
+void GresMemo::ask_results(const DeviceRequest &request,
+                           const DeviceClass &device_class,
+                           std::set<DevicePtr> devices, const Asker &asker)
+{
+    ask({.kind = Kind::results,
+         .id = id_of(request, device_class),
+         .ns = {},
+         .request = request,
+         .class_selectors = device_class.selectors,
+         .devices = std::move(devices)},
+        asker);
 }
 
 // Each namespace has its own questions, also those that others have, too: it
 // must not wait for their share.
-void GresMemo::ask(Kind kind, const std::string &id,
-                   const DeviceRequest &request, const Asker &asker)
+void GresMemo::ask(DeviceQuestion question, const Asker &asker)
 {
-    bool asked = under_way_ && under_way_->id == id;
-    auto &own = questions_[asker.ns];
-    asked = asked || std::ranges::contains(own, id, &Question::id);
-    if (!asked && own.size() >= most_questions)
-        return; // it asks again when it has answers
-    if (!asked) {
-        Question &made = own.emplace_back(kind, id, asker.ns, request);
-        made.request.name = any_name;
-    }
-    if (askers_[id].insert(asker.gang).second)
+    question.ns = asker.ns;
+    question.request.name = any_request;
+    if (asker.urgent && question.rank == Rank::missing)
+        question.rank = Rank::urgent;
+    std::string id = question.id;
+    if (!queue_.add(std::move(question))) {
+        roomless_[asker.ns].insert(asker.gang);
+        all_roomless_.insert(asker.gang);
+    } else if (askers_[id].insert(asker.gang).second) {
         open_[asker.gang]++;
-}
-
-bool GresMemo::waits_for_share(const std::string &ns,
-                               Clock::time_point now) const
-{
-    auto own = questions_.find(ns);
-    return own != questions_.end() && !own->second.empty() &&
-           !shares_.any_left(ns, now);
-}
-
-std::optional<GresMemo::Question> GresMemo::next(Clock::time_point now)
-{
-    if (under_way_)
-        return std::nullopt;
-    std::erase_if(questions_,
-                  [](const auto &of_ns) { return of_ns.second.empty(); });
-    auto from = questions_.upper_bound(last_ns_);
-    for (std::size_t i = 0; i < questions_.size(); i++, from++) {
-        if (from == questions_.end())
-            from = questions_.begin();
-        if (!shares_.any_left(from->first, now))
-            continue;
-        last_ns_ = from->first;
-        under_way_ = std::move(from->second.front());
-        from->second.pop_front();
-        asked_of_ = catalog_;
-        return under_way_;
     }
-    return std::nullopt;
 }
 
-std::set<std::string> GresMemo::take(std::optional<Answer> answer,
+bool GresMemo::awaits(const std::string &gang) const
+{
+    return open_.contains(gang) || all_roomless_.contains(gang);
+}
+
+std::optional<DeviceQuestion> GresMemo::next(Clock::time_point now)
+{
+    auto question = queue_.next(now);
+    if (!question)
+        return std::nullopt;
+    asked_of_ = catalogs_;
+    if (question->kind == Kind::results)
+        if (const KeptAnswers::Kept *kept = known_.find(question->id))
+            question->before = kept->answer.results;
+    return question;
+}
+
+std::set<std::string> GresMemo::take(std::optional<DeviceAnswer> answer,
                                      Clock::time_point now)
 {
-    if (!under_way_)
+    if (!queue_.under_way())
         return {};
-    Question question = *std::exchange(under_way_, std::nullopt);
-    if (answer)
-        shares_.spend(question.ns, answer->cost, now);
-    if (answer && asked_of_ == catalog_) {
-        for (auto &[ns, own] : questions_)
-            std::erase_if(own, [&](const Question &other) {
-                return other.id == question.id;
-            });
-        keep(question, std::move(*answer));
+    if (!answer) {
+        queue_.failed(now);
+        return {};
     }
-    asked_of_.reset();
-    return answered(question.id);
+    const DeviceQuestion question = *queue_.under_way();
+    queue_.answered(answer->cost, now);
+    keep(question, std::move(*answer));
+    std::set<std::string> gangs = answered(question.id);
+    wake_roomless(question.ns, gangs);
+    return gangs;
+}
+
+void GresMemo::keep(const DeviceQuestion &question, DeviceAnswer answer)
+{
+    if (question.kind != Kind::results)
+        if (const KeptAnswers::Kept *before = known_.find(question.id);
+            before && !is_same(before->answer, answer))
+            version_++;
+    known_.keep(question.id, question.ns, {std::move(answer), asked_of_});
 }
 
 // Returns the gangs that have nothing else to wait for.
@@ -170,57 +211,21 @@ std::set<std::string> GresMemo::answered(const std::string &id)
     return gangs;
 }
 
-void GresMemo::keep(const Question &question, Answer answer)
+// What these would ask may have been answered for others meanwhile.
+void GresMemo::wake_roomless(const std::string &ns,
+                             std::set<std::string> &gangs)
 {
-    std::size_t weight =
-        least_weight + (answer.counts ? answer.counts->nodes.size() +
-                                            answer.counts->unclear.size()
-                                      : 0);
-    weight_ += weight;
-    weights_[question.ns] += weight;
-    known_[question.id] = {std::move(answer), question.ns, weight, ++uses_};
-    make_room();
-}
-
-// Forgets what has not been used for longest, of the namespace that has most.
-void GresMemo::make_room()
-{
-    while (weight_ > most_kept) {
-        auto most = std::ranges::max_element(
-            weights_, {}, [](const auto &of_ns) { return of_ns.second; });
-        auto oldest = known_.end();
-        for (auto one = known_.begin(); one != known_.end(); one++)
-            if (one->second.ns == most->first &&
-                (oldest == known_.end() ||
-                 one->second.used < oldest->second.used))
-                oldest = one;
-        weight_ -= oldest->second.weight;
-        most->second -= oldest->second.weight;
-        known_.erase(oldest);
+    auto own = roomless_.find(ns);
+    if (own == roomless_.end())
+        return;
+    bool all = !queue_.any_of(ns);
+    for (int i = 0; !own->second.empty() && (all || i < most_woken); i++) {
+        auto gang = own->second.extract(own->second.begin());
+        all_roomless_.erase(gang.value());
+        gangs.insert(std::move(gang));
     }
-}
-
-GresMemo::Answer
-GresEvaluator::answer(const std::shared_ptr<const DeviceCatalog> &catalog,
-                      const GresMemo::Question &question)
-{
-    if (catalog_ != catalog) {
-        catalog_ = catalog;
-        kinds_ = kinds_of(*catalog);
-        devices_ = 0;
-        for (const DevicePool &pool : catalog->pools)
-            devices_ += pool.devices.size();
-    }
-    GresMemo::Answer made;
-    CelBudget budget(CelSelector::max_sum);
-    if (question.kind == GresMemo::Kind::wish)
-        made.wish = gres_for(*catalog, kinds_, question.request, budget);
-    else
-        made.counts = std::make_shared<const FitCounts>(
-            fit_counts(*catalog, question.request, budget));
-    made.cost = least_cost + devices_ * cost_of_device + CelSelector::max_sum -
-                budget.left();
-    return made;
+    if (own->second.empty())
+        roomless_.erase(own);
 }
 
 } // namespace bridge

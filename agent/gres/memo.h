@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What is known of requests of claims: the answers of gres_for() and
-// fit_counts(), which check every device of the cluster. What is not known yet
-// becomes a question; somebody else answers one at a time, see next(). Pods of
-// one template ask the same. Users write requests, so all that is kept is
-// bounded, and namespaces take turns: one that asks for much waits for itself.
-// Belongs to one thread.
+// fit_counts(), which check every device of the cluster, and what selectors
+// came to for devices that jobs have. What is not known yet becomes a question;
+// somebody else answers one at a time, see next(). Pods of one template ask the
+// same. An answer about devices as they were before is used until there is a
+// new one: devices may change faster than anybody could answer. Belongs to one
+// thread.
 #pragma once
 
-#include "agent/gres/catalog.h"
-#include "agent/gres/cel_shares.h"
-#include "agent/gres/fit_counts.h"
+#include "agent/gres/kept_answers.h"
+#include "agent/gres/question_queue.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,91 +27,88 @@ std::string fit_key(const DeviceRequest &request);
 
 class GresMemo {
   public:
-    // Of the requests in questions: an answer serves all names.
-    static constexpr char any_name[] = "\x01";
-    // How many questions of a namespace are kept, and how much of all answers:
-    // an answer counts as its Nodes, and a few more.
-    static constexpr std::size_t most_questions = 40;
-    static constexpr std::size_t most_kept = 500'000;
-
-    enum class Kind {
-        wish,   // what gres_for() returns
-        counts, // what fit_counts() returns
-    };
     struct Asker {
         std::string ns;
-        std::string gang; // uid
+        std::string gang;    // uid
+        bool urgent = false; // its job has nodes
     };
-    struct Question {
-        Kind kind = Kind::wish;
-        std::string id;
-        std::string ns;        // whose share it takes
-        DeviceRequest request; // called any_name
+    template <class Answer> struct Known {
+        Answer answer;
+        bool outdated = false; // of the devices of before
     };
-    struct Answer {
-        Result<GresWish> wish = GresWish{};
-        std::shared_ptr<const FitCounts> counts = {}; // of Kind::counts
-        std::size_t cost = 0;                         // see CelShares
-    };
+    using KnownWish = Known<Result<GresWish>>;
+    using KnownCounts = Known<std::shared_ptr<const FitCounts>>;
 
-    // Forgets the answers for other devices.
+    // From now on answers for other devices are outdated.
     void turn_to(const std::shared_ptr<const DeviceCatalog> &catalog);
 
-    // Return nothing, or null, if the answer is not known; take() returns the
-    // gang once all is known that it has asked for.
-    std::optional<Result<GresWish>> wish_for(const DeviceRequest &request,
-                                             const Asker &asker);
-    std::shared_ptr<const FitCounts> counts_for(const DeviceRequest &request,
-                                                const Asker &asker);
-    // Whether questions of the namespace wait for its next share.
-    bool waits_for_share(const std::string &ns, Clock::time_point now) const;
+    // Return nothing if the answer is not known. take() returns the gang once
+    // all is known, and of these devices, that it has asked for.
+    std::optional<KnownWish> wish_for(const DeviceRequest &request,
+                                      const Asker &asker);
+    std::optional<KnownCounts> counts_for(const DeviceRequest &request,
+                                          const Asker &asker);
 
-    // Returns the question that is to be answered now. Nothing: one is being
-    // answered, there is none, or all are of namespaces that have to wait.
-    std::optional<Question> next(Clock::time_point now);
-    // Takes the answer to that question; nothing: there is none. Returns the
-    // gangs (uids) that should ask again.
-    std::set<std::string> take(std::optional<Answer> answer,
+    // Returns what is known of the selectors of a request and its class; null:
+    // nothing. Devices may be missing, or be others now.
+    std::shared_ptr<const SelectorResults>
+    results_for(const DeviceRequest &request, const DeviceClass &device_class);
+    // They are to be found for these devices, too.
+    void ask_results(const DeviceRequest &request,
+                     const DeviceClass &device_class,
+                     std::set<DevicePtr> devices, const Asker &asker);
+
+    // Changes when a wish or counts that were known have become others.
+    std::uint64_t version() const { return version_; }
+    // Whether take() will return the gang.
+    bool awaits(const std::string &gang) const;
+    bool waits_for_share(const std::string &ns, Clock::time_point now) const
+    {
+        return queue_.waits_for_share(ns, now);
+    }
+
+    // As in QuestionQueue.
+    std::optional<DeviceQuestion> next(Clock::time_point now);
+    Clock::time_point due(Clock::time_point now) const
+    {
+        return queue_.due(now);
+    }
+    // Takes the answer to that question; nothing: there is none, and it is
+    // asked again. Returns the gangs (uids) that should ask again.
+    std::set<std::string> take(std::optional<DeviceAnswer> answer,
                                Clock::time_point now);
 
   private:
-    struct Known {
-        Answer answer;
-        std::string ns; // that asked for it
-        std::size_t weight = 0;
-        std::uint64_t used = 0; // when, in calls
-    };
+    // How many gangs of a namespace without room for a question try again when
+    // one of its questions has an answer.
+    static constexpr int most_woken = 10;
 
-    const Answer *find(Kind kind, const DeviceRequest &request,
-                       const Asker &asker);
-    void ask(Kind kind, const std::string &id, const DeviceRequest &request,
-             const Asker &asker);
+    const KeptAnswers::Kept *find(DeviceQuestion::Kind kind,
+                                  const DeviceRequest &request,
+                                  const Asker &asker);
+    void ask(DeviceQuestion question, const Asker &asker);
     std::set<std::string> answered(const std::string &id);
-    void keep(const Question &question, Answer answer);
-    void make_room();
+    void wake_roomless(const std::string &ns, std::set<std::string> &gangs);
+    void keep(const DeviceQuestion &question, DeviceAnswer answer);
 
-    // The devices of the answers, and of the question that is being answered.
     std::shared_ptr<const DeviceCatalog> catalog_;
-    std::shared_ptr<const DeviceCatalog> asked_of_;
-    std::map<std::string, Known> known_;         // by Question::id
-    std::map<std::string, std::size_t> weights_; // of known_, by namespace
-    std::size_t weight_ = 0;
-    std::uint64_t uses_ = 0;
-
-    std::map<std::string, std::deque<Question>> questions_; // by namespace
-    std::optional<Question> under_way_;
-    std::string last_ns_;                                 // whose turn it was
-    std::map<std::string, std::set<std::string>> askers_; // by Question::id
+    std::uint64_t catalogs_ = 0;
+    std::uint64_t asked_of_ = 0; // which of them: of the question under way
+    KeptAnswers known_;
+    QuestionQueue queue_;
+    std::map<std::string, std::set<std::string>> askers_; // by question
     std::map<std::string, std::size_t> open_;             // questions, by gang
-    CelShares shares_;
+    std::map<std::string, std::set<std::string>> roomless_; // by namespace
+    std::set<std::string> all_roomless_;
+    std::uint64_t version_ = 0;
 };
 
 // Answers questions. Remembers what it needs to know of a catalog for all of
 // them. Used by one thread at a time.
 class GresEvaluator {
   public:
-    GresMemo::Answer answer(const std::shared_ptr<const DeviceCatalog> &catalog,
-                            const GresMemo::Question &question);
+    DeviceAnswer answer(const std::shared_ptr<const DeviceCatalog> &catalog,
+                        const DeviceQuestion &question);
 
   private:
     std::shared_ptr<const DeviceCatalog> catalog_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gres/needs.h"
 
+#include "agent/gres/cel_limits.h"
 #include "agent/gres/fit_counts.h"
 #include "common/slurm/gres_sums.h"
 
@@ -15,9 +16,8 @@ namespace {
 
 constexpr std::int64_t max_devices = max_claim_devices;
 
-// Limit for what all claims of a Pod cost the owner thread: it may have
-// hundreds of requests, and for each all Nodes may be looked at.
-constexpr std::size_t max_cost = 200'000;
+// A Pod may have hundreds of requests, and for each all Nodes may be looked at.
+constexpr std::size_t max_cost = cel_limits::of_pod;
 
 class Reader {
   public:
@@ -149,7 +149,13 @@ class Reader {
             return wait(std::format("The ResourceClaim {} is about to get its "
                                     "devices for another Pod.",
                                     claim->key.name));
-        auto read = [this, &claim] { return answer_for(*claim); };
+        auto read = [this, &claim] {
+            std::size_t before = budget_.left();
+            ClaimAnswer answer = answer_for(*claim);
+            if (!claim->resource_version.empty())
+                needs_.cost_of_kept += before - budget_.left();
+            return answer;
+        };
         ClaimAnswer own =
             facts_.remembered ? facts_.remembered(claim, read) : read();
         if (!own.unfit_reason.empty())
@@ -169,6 +175,7 @@ class Reader {
         ClaimAnswer made;
         bool is_first = budget_.left() == max_cost;
         std::int64_t sum = 0;
+        budget_.outdated = false;
         for (const ClaimRequest &group : claim.requests) {
             auto choice = choose(group, made);
             if (!choice && choice.error().code == Code::busy) {
@@ -178,7 +185,8 @@ class Reader {
             }
             if (!choice) {
                 // What others have cost may be remembered the next time.
-                made.unanswered = budget_.spent() && !is_first;
+                made.unanswered =
+                    budget_.outdated || (budget_.spent() && !is_first);
                 made.reason = std::format("T{} gets no devices: {}.",
                                           title_of(claim).substr(1),
                                           choice.error().message);
@@ -188,11 +196,22 @@ class Reader {
             made.wanted.push_back(std::move(*choice));
         }
         if (sum > max_devices && made.unfit_reason.empty())
-            made.unfit_reason =
-                std::format("the ResourceClaim {} asks for {} devices, more "
-                            "than {}",
-                            claim.key.name, sum, max_devices);
+            refuse(made,
+                   std::format("the ResourceClaim {} asks for {} devices, more "
+                               "than {}",
+                               claim.key.name, sum, max_devices));
         return made;
+    }
+
+    // Nothing is refused for good for what was true before.
+    void refuse(ClaimAnswer &answer, std::string reason)
+    {
+        if (budget_.outdated) {
+            answer.unanswered = true;
+            answer.reason = std::move(reason);
+        } else {
+            answer.unfit_reason = std::move(reason);
+        }
     }
 
     // Returns the first choice that can be satisfied, or why the last one
@@ -283,7 +302,7 @@ class Reader {
 
     const Pod &pod_;
     const ClaimFacts &facts_;
-    CelBudget budget_{max_cost};
+    ReadBudget budget_{max_cost};
     DeviceNeeds needs_;
     std::set<std::string> seen_;
 };

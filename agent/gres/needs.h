@@ -57,9 +57,13 @@ struct ClaimAnswer {
 struct DeviceNeeds {
     std::string unfit_reason; // why the Pod can never run, or empty
     std::string reason;       // why it has to wait, or empty
-    // Only since answers about its claims are not known yet.
+    // Only since answers about its claims are not known yet, or only those of
+    // the devices of before.
     bool unanswered = false;
-    std::size_t cost = 0; // what it took to find all this out, as steps
+    // What it took to find all this out, as steps, and the part of that which
+    // ClaimFacts::remembered takes the next time.
+    std::size_t cost = 0;
+    std::size_t cost_of_kept = 0;
     std::vector<ResourceClaimPtr> claims; // each once, in the Pod's order
     std::vector<std::string> consumers;   // the uid of the Pod of each claim
     std::vector<DevicesWanted> wanted;    // of claims without devices
@@ -69,18 +73,27 @@ struct DeviceNeeds {
     std::vector<PluginWish> plugins;     // of device plugins, without a claim
 };
 
+// What a thread may still do for the claims of a Pod, and whether it has used
+// an answer of devices as they were before.
+struct ReadBudget : CelBudget {
+    using CelBudget::CelBudget;
+
+    bool outdated = false;
+};
+
 struct ClaimFacts {
     // Returns the claim, or null if there is none.
     std::function<ResourceClaimPtr(const ObjectKey &)> find_claim;
     // As gres_for(). This and what follows take what the owner thread does from
     // the budget, and fail with Code::busy, and a sentence, if the answer is
-    // not known yet.
-    std::function<Result<GresWish>(const DeviceRequest &, CelBudget &)>
+    // not known yet. If it is of the devices of before, they say so in the
+    // budget.
+    std::function<Result<GresWish>(const DeviceRequest &, ReadBudget &)>
         gres_for;
     // Returns how many devices fit the request on the Node that has most of
     // them, among the Nodes on which the Pod may run. Fails as
     // unfit_device_reason() does.
-    std::function<Result<std::int64_t>(const DeviceRequest &, CelBudget &)>
+    std::function<Result<std::int64_t>(const DeviceRequest &, ReadBudget &)>
         most_on_a_node;
     // Returns true if the job of another Pod requests the GRES for this claim.
     std::function<bool(const ResourceClaim &)> asked_by_others;
@@ -91,7 +104,7 @@ struct ClaimFacts {
     std::function<bool(const ObjectKey &)> was_deleted = {};
     // As most_on_a_node, but among all Nodes that Slurm has, whatever the Pod
     // may have. Null: nobody knows.
-    std::function<Result<std::int64_t>(const DeviceRequest &, CelBudget &)>
+    std::function<Result<std::int64_t>(const DeviceRequest &, ReadBudget &)>
         most_on_any_node = {};
     // Returns what read() does, or has done for this claim if nothing has
     // changed since. Null: nothing is remembered.

@@ -15,6 +15,13 @@ namespace bridge {
 namespace {
 
 constexpr char admin_label[] = "resource.kubernetes.io/admin-access";
+// Of a gang that may share a claim, as steps.
+constexpr std::size_t cost_of_user = 5;
+
+bool has_live_job(const Gang &gang)
+{
+    return gang.job && !is_ended(gang.job->state);
+}
 
 } // namespace
 
@@ -25,6 +32,8 @@ DeviceNeeds ClaimNeeds::of(GangEntry &entry, const Pod &pod,
     facts.extended = to_.extended.needs_of(entry, pod);
     DeviceNeeds needs = device_needs(pod, facts);
     cost_ += needs.cost;
+    if (!needs.unanswered)
+        cost_of_kept_ += needs.cost_of_kept;
     if (needs.reason.empty())
         needs.reason = used_by_others_reason(entry.gang, pod, needs);
     return needs;
@@ -82,18 +91,34 @@ ClaimAnswer ClaimNeeds::remembered(const Gang &gang,
         kept_.clear();
     kept_for_ = to_.devices.catalog();
     bool admin = may_admin(gang.key.ns);
-    auto known = kept_.find(claim->uid);
-    if (known != kept_.end() && known->second.claim == claim &&
-        known->second.where == where &&
-        known->second.nodes == to_.nodes.version() &&
-        known->second.admin == admin)
+    if (auto known = kept_.find(claim->uid);
+        known != kept_.end() && still_holds(known->second, claim, where, admin))
         return known->second.answer;
     ClaimAnswer answer = read();
-    bool keeps = !answer.unanswered && !claim->resource_version.empty();
-    if (keeps)
-        kept_.insert_or_assign(
-            claim->uid, Kept{claim, where, to_.nodes.version(), admin, answer});
+    if (answer.unanswered || claim->resource_version.empty())
+        return answer;
+    kept_.insert_or_assign(claim->uid,
+                           Kept{claim, where, to_.nodes.version(),
+                                to_.answers.version(), admin, answer});
+    sweep();
     return answer;
+}
+
+bool ClaimNeeds::still_holds(const Kept &kept, const ResourceClaimPtr &claim,
+                             const Predicate &where, bool admin) const
+{
+    return kept.claim.lock() == claim && kept.nodes == to_.nodes.version() &&
+           kept.answers == to_.answers.version() && kept.admin == admin &&
+           kept.where == where;
+}
+
+void ClaimNeeds::sweep()
+{
+    if (!swept_.is_due(kept_.size()))
+        return;
+    std::erase_if(kept_,
+                  [](const auto &one) { return one.second.claim.expired(); });
+    swept_.swept(kept_.size());
 }
 
 ClaimFacts ClaimNeeds::facts_of(const Gang &gang, const Predicate &where)
@@ -103,12 +128,12 @@ ClaimFacts ClaimNeeds::facts_of(const Gang &gang, const Predicate &where)
         .find_claim =
             [&claims](const ObjectKey &key) { return claims.find(key); },
         .gres_for =
-            [this, &gang](const DeviceRequest &request, CelBudget &budget) {
+            [this, &gang](const DeviceRequest &request, ReadBudget &budget) {
                 return to_.answers.gres_for(gang, request, budget);
             },
         .most_on_a_node =
             [this, &gang, &where](const DeviceRequest &request,
-                                  CelBudget &budget) {
+                                  ReadBudget &budget) {
                 return most_on_a_node(gang, where, request, budget);
             },
         .asked_by_others =
@@ -120,7 +145,7 @@ ClaimFacts ClaimNeeds::facts_of(const Gang &gang, const Predicate &where)
         .was_deleted =
             [&claims](const ObjectKey &key) { return claims.was_deleted(key); },
         .most_on_any_node =
-            [this, &gang](const DeviceRequest &request, CelBudget &budget) {
+            [this, &gang](const DeviceRequest &request, ReadBudget &budget) {
                 return most_on_any_node(gang, request, budget);
             },
         .remembered =
@@ -134,13 +159,13 @@ ClaimFacts ClaimNeeds::facts_of(const Gang &gang, const Predicate &where)
 Result<std::int64_t> ClaimNeeds::most_on_a_node(const Gang &gang,
                                                 const Predicate &wanted,
                                                 const DeviceRequest &request,
-                                                CelBudget &budget)
+                                                ReadBudget &budget)
 {
     auto counts = to_.answers.counts_for(gang, request, budget);
     if (!counts)
         return std::unexpected(counts.error());
     return most_fitting(
-        **counts, *to_.devices.catalog(), request,
+        **counts, request,
         [&](const std::string &name) {
             const Node *node =
                 to_.nodes.is_slurms(name) ? to_.nodes.find(name) : nullptr;
@@ -151,43 +176,62 @@ Result<std::int64_t> ClaimNeeds::most_on_a_node(const Gang &gang,
 
 Result<std::int64_t> ClaimNeeds::most_on_any_node(const Gang &gang,
                                                   const DeviceRequest &request,
-                                                  CelBudget &budget)
+                                                  ReadBudget &budget)
 {
     auto counts = to_.answers.counts_for(gang, request, budget);
     if (!counts)
         return std::unexpected(counts.error());
     return most_fitting(
-        **counts, *to_.devices.catalog(), request,
+        **counts, request,
         [this](const std::string &name) { return to_.nodes.is_slurms(name); },
         budget);
 }
 
+namespace {
+
+// Whether a job that counts no GRES may be for CPU devices: what its claims
+// need may not be known yet.
+bool may_ask_cpus(const Gang &gang)
+{
+    return !gang.devices || gang.devices->unanswered ||
+           gang.devices->on_cpu_nodes;
+}
+
+} // namespace
+
+bool ClaimNeeds::asks_for(const std::string &uid, const Gang &follower,
+                          bool is_written) const
+{
+    const GangEntry *other =
+        uid == follower.uid ? nullptr : to_.gangs.find(uid);
+    if (!other)
+        return false;
+    if (!any_waits(other->gang))
+        return is_written;
+    const std::optional<Job> &job = other->gang.job;
+    bool asks = job && !is_ended(job->state) &&
+                (!job->gres_per_task.empty() || may_ask_cpus(other->gang));
+    bool is_first = asks && has_live_job(follower) &&
+                    follower.job->ref.sluid < job->ref.sluid;
+    return (asks && !is_first) || other->gang.submit_uncertain ||
+           other->in_flight == Action(Submit{}).index();
+}
+
 // If several Pods share a claim, one job gets its devices. The other Pods
-// follow once the watch has shown which devices these are.
+// follow once the watch has shown which devices these are. Those that name the
+// claim may not have been read since the start.
 bool ClaimNeeds::asked_by_others(const Gang &gang, const ResourceClaim &claim)
 {
-    bool asks_too =
-        gang.job && !is_ended(gang.job->state); // the hold is its own
     bool is_written =
-        !asks_too && to_.devices.claims().holds_for(claim.uid, to_.context.now);
-    return std::ranges::any_of(
-        to_.devices.users_of(claim.key), [&](const std::string &uid) {
-            const GangEntry *other =
-                uid == gang.uid ? nullptr : to_.gangs.find(uid);
-            if (!other)
-                return false;
-            if (!any_waits(other->gang))
-                return is_written;
-            const std::optional<Job> &job = other->gang.job;
-            bool cpus =
-                other->gang.devices && other->gang.devices->on_cpu_nodes;
-            bool asks = job && !is_ended(job->state) &&
-                        (!job->gres_per_task.empty() || cpus);
-            bool is_first =
-                asks_too && asks && gang.job->ref.sluid < job->ref.sluid;
-            return (asks && !is_first) || other->gang.submit_uncertain ||
-                   other->in_flight == Action(Submit{}).index();
-        });
+        !has_live_job(gang) && // the hold is its own
+        to_.devices.claims().holds_for(claim.uid, to_.context.now);
+    auto asks = [&](const std::string &uid) {
+        return asks_for(uid, gang, is_written);
+    };
+    const auto &read = to_.devices.users_of(claim.key);
+    const auto named = to_.gangs.users_of(claim.key);
+    count((read.size() + named.size()) * cost_of_user);
+    return std::ranges::any_of(read, asks) || std::ranges::any_of(named, asks);
 }
 
 } // namespace bridge

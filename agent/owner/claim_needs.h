@@ -5,6 +5,7 @@
 // else. Owner thread only.
 #pragma once
 
+#include "agent/gres/cel_limits.h"
 #include "agent/gres/gang_devices.h"
 #include "agent/gres/needs.h"
 #include "agent/owner/device_answers.h"
@@ -12,6 +13,7 @@
 #include "agent/owner/known_devices.h"
 #include "agent/owner/known_nodes.h"
 #include "agent/owner/shared_claims.h"
+#include "common/base/sweep_mark.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -38,9 +40,14 @@ class ClaimNeeds {
     explicit ClaimNeeds(const Parts &parts) : to_(parts) {}
 
     // A turn of the owner thread begins. Whether it has read so much that
-    // gangs with claims should wait for the next one.
-    void begin_turn() { cost_ = 0; }
-    bool did_enough() const { return cost_ >= most_cost; }
+    // gangs with claims should wait for the next one. The same of what is
+    // remembered from now on: whoever has read that much goes on in the next
+    // turn.
+    void begin_turn() { cost_ = cost_of_kept_ = 0; }
+    bool did_enough() const { return cost_ >= cel_limits::of_turn; }
+    bool kept_enough() const { return cost_of_kept_ >= cel_limits::of_turn; }
+    // What else this turn has done with claims, in the same steps.
+    void count(std::size_t cost) { cost_ += cost; }
 
     // What a Pod of that gang needs, also because of other Pods. where: the
     // Nodes that the gang may run on, as far as that is known.
@@ -56,15 +63,14 @@ class ClaimNeeds {
     std::vector<ClaimHold> held_for(const Pod &pod) const;
 
   private:
-    // As steps: some 20 ms.
-    static constexpr std::size_t most_cost = 100'000;
     static constexpr std::size_t most_kept = 10'000; // claims
 
-    // An answer, and what it follows from.
+    // An answer, and what it follows from. It has pointers into the claim.
     struct Kept {
-        ResourceClaimPtr claim;
+        std::weak_ptr<const ResourceClaim> claim;
         Predicate where;
-        std::uint64_t nodes = 0; // KnownNodes::version()
+        std::uint64_t nodes = 0;   // KnownNodes::version()
+        std::uint64_t answers = 0; // DeviceAnswers::version()
         bool admin = false;
         ClaimAnswer answer;
     };
@@ -72,21 +78,29 @@ class ClaimNeeds {
     ClaimAnswer remembered(const Gang &gang, const ResourceClaimPtr &claim,
                            const Predicate &where,
                            const std::function<ClaimAnswer()> &read);
+    bool still_holds(const Kept &kept, const ResourceClaimPtr &claim,
+                     const Predicate &where, bool admin) const;
+    void sweep();
     ClaimFacts facts_of(const Gang &gang, const Predicate &where);
     Result<std::int64_t> most_on_a_node(const Gang &gang,
                                         const Predicate &wanted,
                                         const DeviceRequest &request,
-                                        CelBudget &budget);
+                                        ReadBudget &budget);
     Result<std::int64_t> most_on_any_node(const Gang &gang,
                                           const DeviceRequest &request,
-                                          CelBudget &budget);
+                                          ReadBudget &budget);
     bool may_admin(const std::string &ns) const;
     bool asked_by_others(const Gang &gang, const ResourceClaim &claim);
+    bool asks_for(const std::string &uid, const Gang &follower,
+                  bool is_written) const;
 
     const Parts to_;
     std::map<std::string, Kept> kept_; // by uid of the claim
     std::shared_ptr<const DeviceCatalog> kept_for_;
-    std::size_t cost_ = 0; // of this turn
+    SweepMark swept_{1000};
+    // Of this turn, and of what it has remembered.
+    std::size_t cost_ = 0;
+    std::size_t cost_of_kept_ = 0;
 };
 
 } // namespace bridge

@@ -2,6 +2,8 @@
 #include "agent/owner/device_answers.h"
 
 #include "agent/decide/messages.h"
+#include "agent/gang/facts.h"
+#include "common/base/log.h"
 
 #include <utility>
 
@@ -9,46 +11,91 @@ namespace bridge {
 
 namespace {
 
-constexpr std::size_t cost_of_lookup = 10; // as steps
+// As steps: the texts of a request are read for its key.
+constexpr std::size_t cost_of_lookup = 60;
+constexpr std::size_t bytes_per_step = 30;
+
+GresMemo::Asker asker_of(const Gang &gang)
+{
+    return {gang.key.ns, gang.uid, gang.job && is_allocated(gang.job->state)};
+}
 
 } // namespace
 
-GresMemo::Asker DeviceAnswers::turn_to_now(const Gang &gang, CelBudget &budget)
+GresMemo::Asker DeviceAnswers::turn_to_now(const Gang &gang,
+                                           const DeviceRequest &request,
+                                           CelBudget &budget)
 {
     memo_.turn_to(devices_.catalog());
-    budget.spend(cost_of_lookup);
-    return {gang.key.ns, gang.uid};
+    std::size_t bytes = 0;
+    for (const CelSelector &selector : request.selectors)
+        bytes += selector.text().size();
+    budget.spend(cost_of_lookup + bytes / bytes_per_step);
+    return asker_of(gang);
 }
 
 Result<GresWish> DeviceAnswers::gres_for(const Gang &gang,
                                          const DeviceRequest &request,
-                                         CelBudget &budget)
+                                         ReadBudget &budget)
 {
-    auto wish = memo_.wish_for(request, turn_to_now(gang, budget));
-    if (wish)
-        return std::move(*wish);
-    return std::unexpected(wait_for(gang));
+    auto known = memo_.wish_for(request, turn_to_now(gang, request, budget));
+    if (!known || known->outdated)
+        answer_next();
+    if (!known)
+        return fail(Code::busy, message_for(gang));
+    budget.outdated |= known->outdated;
+    return std::move(known->answer);
 }
 
 Result<std::shared_ptr<const FitCounts>>
 DeviceAnswers::counts_for(const Gang &gang, const DeviceRequest &request,
-                          CelBudget &budget)
+                          ReadBudget &budget)
 {
-    auto counts = memo_.counts_for(request, turn_to_now(gang, budget));
-    if (counts)
-        return counts;
-    return std::unexpected(wait_for(gang));
+    auto known = memo_.counts_for(request, turn_to_now(gang, request, budget));
+    if (!known || known->outdated)
+        answer_next();
+    if (!known)
+        return fail(Code::busy, message_for(gang));
+    budget.outdated |= known->outdated;
+    return std::move(known->answer);
 }
 
-Error DeviceAnswers::wait_for(const Gang &gang)
+void DeviceAnswers::add_results(const std::vector<DevicesWanted> &wanted,
+                                const DeviceClasses &classes, PlanResults &to)
 {
+    to.add(wanted, classes,
+           [this](const DeviceRequest &request, const DeviceClass &of_it) {
+               return memo_.results_for(request, of_it);
+           });
+}
+
+void DeviceAnswers::ask_results(const Gang &gang,
+                                const std::vector<DevicesWanted> &wanted,
+                                const DeviceClasses &classes,
+                                const std::set<DevicePtr> &devices)
+{
+    for (const DevicesWanted &one : wanted)
+        if (auto of_it = classes.find(one.request->class_name);
+            of_it != classes.end())
+            memo_.ask_results(*one.request, of_it->second, devices,
+                              asker_of(gang));
     answer_next();
-    bool over = memo_.waits_for_share(gang.key.ns, context_.now);
-    return {Code::busy, over ? device_share_message(gang.key.ns)
-                             : devices_uncompared_message()};
 }
 
-// If the catalog changes meanwhile, the gangs that have asked ask again.
+std::string DeviceAnswers::message_for(const Gang &gang) const
+{
+    return memo_.waits_for_share(gang.key.ns, context_.now)
+               ? device_share_message(gang.key.ns)
+               : devices_uncompared_message();
+}
+
+void DeviceAnswers::ask_due()
+{
+    if (due() <= context_.now)
+        answer_next();
+}
+
+// If the catalog changes meanwhile, the answer is one of the devices of before.
 void DeviceAnswers::answer_next()
 {
     auto catalog = devices_.catalog();
@@ -58,13 +105,17 @@ void DeviceAnswers::answer_next()
         return;
     errands_.ask(
         [catalog, question = std::move(*question),
-         evaluator = evaluator_](Slurm &) -> Result<GresMemo::Answer> {
+         evaluator = evaluator_](Slurm &) -> Result<DeviceAnswer> {
             return evaluator->answer(catalog, question);
         },
-        [this](Result<GresMemo::Answer> &answer) {
-            std::optional<GresMemo::Answer> made;
+        [this](Result<DeviceAnswer> &answer) {
+            std::optional<DeviceAnswer> made;
             if (answer)
                 made = std::move(*answer);
+            else
+                log_warning("devices could not be compared with a claim, which "
+                            "is tried again",
+                            {{"err", answer.error().message}});
             agenda_.wake(memo_.take(std::move(made), context_.now));
             answer_next();
         });

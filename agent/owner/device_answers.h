@@ -5,13 +5,18 @@
 #pragma once
 
 #include "agent/gres/memo.h"
+#include "agent/gres/needs.h"
+#include "agent/gres/plan_results.h"
 #include "agent/owner/agenda.h"
 #include "agent/owner/context.h"
 #include "agent/owner/errands.h"
 #include "agent/owner/known_devices.h"
 
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace bridge {
 
@@ -25,17 +30,37 @@ class DeviceAnswers {
     }
 
     // As gres_for() and fit_counts(), but for a constant cost. Code::busy, with
-    // a sentence for the gang's Pods, if it is not known yet: the gang is woken
-    // when it is.
+    // message_for(), if it is not known yet: the gang is woken when it is. One
+    // of the devices of before is noted in the budget; the gang is woken when
+    // there is a new one.
     Result<GresWish> gres_for(const Gang &gang, const DeviceRequest &request,
-                              CelBudget &budget);
+                              ReadBudget &budget);
     Result<std::shared_ptr<const FitCounts>>
     counts_for(const Gang &gang, const DeviceRequest &request,
-               CelBudget &budget);
+               ReadBudget &budget);
+    // Changes when an answer that was known has become another.
+    std::uint64_t version() const { return memo_.version(); }
+
+    // Adds what is known of the selectors of these requests. The gang is woken
+    // when they are known for these devices, too.
+    void add_results(const std::vector<DevicesWanted> &wanted,
+                     const DeviceClasses &classes, PlanResults &to);
+    void ask_results(const Gang &gang, const std::vector<DevicesWanted> &wanted,
+                     const DeviceClasses &classes,
+                     const std::set<DevicePtr> &devices);
+
+    // Whether the gang will be woken by an answer.
+    bool awaited_by(const Gang &gang) const { return memo_.awaits(gang.uid); }
+    // Why its Pods wait, for these.
+    std::string message_for(const Gang &gang) const;
+
+    // Asks again what had to wait, which is due then.
+    void ask_due();
+    Clock::time_point due() const { return memo_.due(context_.now); }
 
   private:
-    GresMemo::Asker turn_to_now(const Gang &gang, CelBudget &budget);
-    Error wait_for(const Gang &gang);
+    GresMemo::Asker turn_to_now(const Gang &gang, const DeviceRequest &request,
+                                CelBudget &budget);
     void answer_next();
 
     const Context &context_;

@@ -15,10 +15,6 @@ namespace bridge {
 
 namespace {
 
-// Of the selectors for the devices of one node, as steps: this is no worker,
-// and it takes some 40 ms.
-constexpr std::size_t most_cost = 1'000'000;
-
 // If several Pods share a claim, the job of one has its devices.
 std::vector<DeviceId> share_of(const Pod &pod, const ResourceClaim &claim)
 {
@@ -163,9 +159,17 @@ std::string DevicePlan::gres_of_living(const Pod &pod, const DeviceNeeds &needs)
     return text;
 }
 
-ClaimsPlan DevicePlan::for_node(const Job &job, std::size_t node,
-                                const DeviceNeeds &needs, bool may_exceed)
+DevicePlan::Run DevicePlan::begin(const Job &job, bool may_exceed)
 {
+    return {.may_exceed = may_exceed,
+            .left = cel_limits::of_plan +
+                    job.nodes.size() * cel_limits::of_planned_node};
+}
+
+ClaimsPlan DevicePlan::for_node(const Gang &gang, std::size_t node,
+                                const DeviceNeeds &needs, Run &run)
+{
+    const Job &job = *gang.job;
     if (!nodes_.behind(job.nodes[node]))
         return {.wait = "its Node is not known"};
     ClaimsPlan plan;
@@ -181,25 +185,30 @@ ClaimsPlan DevicePlan::for_node(const Job &job, std::size_t node,
     plan.bad_node = !plan.misfit.empty();
     return plan.bad_node
                ? plan
-               : with_given(job, node, needs, std::move(*devices), may_exceed);
+               : with_given(gang, node, needs, std::move(*devices), run);
 }
 
 // The Node behind the job's node is known.
-ClaimsPlan DevicePlan::with_given(const Job &job, std::size_t node,
+ClaimsPlan DevicePlan::with_given(const Gang &gang, std::size_t node,
                                   const DeviceNeeds &needs,
-                                  std::vector<DevicePtr> given, bool may_exceed)
+                                  std::vector<DevicePtr> given, Run &run)
 {
+    const Job &job = *gang.job;
     auto known = devices_.catalog();
     const ClaimStore &claims = devices_.claims();
-    return plan_claims(
+    const Node &there = *nodes_.behind(job.nodes[node]);
+    const std::vector<DevicePool> pools = pools_on(there);
+    answers_.add_results(needs.wanted, known->classes, run.results);
+    run.results.begin();
+    ClaimsPlan plan = plan_claims(
         {.needs = needs,
          .given = std::move(given),
          .cpus = wants_cpus(needs) ? cpus_for(*known, job, node, needs)
                                    : CpuOffer{},
-         .may_exceed = may_exceed,
+         .may_exceed = run.may_exceed,
          .classes = known->classes,
-         .pools = known->pools,
-         .node = *nodes_.behind(job.nodes[node]),
+         .pools = pools,
+         .node = there,
          .holder_of =
              [&](const DeviceId &device, const std::string &uid) {
                  return claims.holder_of(device, uid, context_.now);
@@ -214,7 +223,37 @@ ClaimsPlan DevicePlan::with_given(const Job &job, std::size_t node,
              [&](const DeviceId &device, const std::set<std::string> &but_for) {
                  return claims.consumed_of(device, but_for, context_.now);
              },
-         .max_cost = most_cost});
+         .max_cost = run.left,
+         .results = &run.results});
+    note_results(gang, needs, pools, plan, run);
+    return plan;
+}
+
+// That a device as it was before does not fit is no reason to give a job up,
+// and whoever plans for one that did fit finds out when the claim is written.
+void DevicePlan::note_results(const Gang &gang, const DeviceNeeds &needs,
+                              const std::vector<DevicePool> &pools,
+                              const ClaimsPlan &plan, Run &run)
+{
+    run.cost += plan.cost;
+    run.left -= std::min(run.left, plan.cost);
+    const PlanResults &results = run.results;
+    if (!results.any_missing() && !results.any_outdated())
+        return;
+    std::set<DevicePtr> devices;
+    for (const DevicePool &pool : pools)
+        devices.insert(pool.devices.begin(), pool.devices.end());
+    answers_.ask_results(gang, needs.wanted, devices_.catalog()->classes,
+                         devices);
+    run.unanswered |= results.any_missing() || !plan.misfit.empty();
+}
+
+std::vector<DevicePool> DevicePlan::pools_on(const Node &node)
+{
+    auto catalog = devices_.catalog();
+    if (pools_.catalog() != catalog.get())
+        pools_ = NodePools(std::move(catalog));
+    return pools_.all_on(node);
 }
 
 // Returns what the job's claims may take of the CPU devices there; nothing for

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which devices of a job on one of its nodes the claims of Pods there get. It
-// has no state: it is asked anew whenever something has changed. Owner thread
-// only.
+// is asked anew whenever something has changed, and remembers only which pools
+// are on which Node. Owner thread only.
 #pragma once
 
 #include "agent/gres/claim_plan.h"
+#include "agent/gres/device_fits.h"
 #include "agent/gres/needs.h"
+#include "agent/gres/plan_results.h"
 #include "agent/owner/context.h"
+#include "agent/owner/device_answers.h"
 #include "agent/owner/known_devices.h"
 #include "agent/owner/known_nodes.h"
 
@@ -19,15 +22,26 @@ namespace bridge {
 class DevicePlan {
   public:
     DevicePlan(const Context &context, const KnownNodes &nodes,
-               KnownDevices &devices)
-        : context_(context), nodes_(nodes), devices_(devices)
+               KnownDevices &devices, DeviceAnswers &answers)
+        : context_(context), nodes_(nodes), devices_(devices), answers_(answers)
     {
     }
 
-    // Plans for all Pods with these needs, which go to job.nodes[node].
-    // may_exceed: the job may have more devices there than they need.
-    ClaimsPlan for_node(const Job &job, std::size_t node,
-                        const DeviceNeeds &needs, bool may_exceed);
+    // The plans for the nodes of a job together.
+    struct Run {
+        // The job may have more devices than its Pods need.
+        bool may_exceed = false;
+        std::size_t left = 0; // of what all of it may cost
+        PlanResults results{};
+        std::size_t cost = 0;
+        // It is not known yet which devices fit: the gang is woken when it is.
+        bool unanswered = false;
+    };
+    static Run begin(const Job &job, bool may_exceed);
+    // Plans for all Pods of the gang with these needs, which go to
+    // job.nodes[node] and must outlive the run.
+    ClaimsPlan for_node(const Gang &gang, std::size_t node,
+                        const DeviceNeeds &needs, Run &run);
 
     // Returns the only Slurm node of the job where these claims can be used, or
     // "" if there is no restriction.
@@ -40,9 +54,13 @@ class DevicePlan {
     std::string gres_of_living(const Pod &pod, const DeviceNeeds &needs);
 
   private:
-    ClaimsPlan with_given(const Job &job, std::size_t node,
+    ClaimsPlan with_given(const Gang &gang, std::size_t node,
                           const DeviceNeeds &needs,
-                          std::vector<DevicePtr> given, bool may_exceed);
+                          std::vector<DevicePtr> given, Run &run);
+    void note_results(const Gang &gang, const DeviceNeeds &needs,
+                      const std::vector<DevicePool> &pools,
+                      const ClaimsPlan &plan, Run &run);
+    std::vector<DevicePool> pools_on(const Node &node);
     CpuOffer cpus_for(const DeviceCatalog &catalog, const Job &job,
                       std::size_t node, const DeviceNeeds &needs) const;
     Result<std::vector<DevicePtr>> given(const Job &job, std::size_t node);
@@ -50,6 +68,8 @@ class DevicePlan {
     const Context &context_;
     const KnownNodes &nodes_;
     KnownDevices &devices_;
+    DeviceAnswers &answers_;
+    NodePools pools_;
 };
 
 } // namespace bridge

@@ -39,12 +39,16 @@ void DeviceTroubles::wait(GangEntry &entry, GangDevices &devices)
         devices.plan.misfit = devices.plan.wait;
 }
 
-// A device that another Pod had is mostly free a moment later: see wait().
+// A device that another Pod had is mostly free a moment later: see wait(). An
+// answer comes as soon, mostly.
 bool DeviceTroubles::may_be_short(const GangEntry &entry) const
 {
+    auto is_recent = [&](const std::optional<Clock::time_point> &since) {
+        return since && to_.context.now - *since < told_after;
+    };
     return entry.gang.job && is_allocated(entry.gang.job->state) &&
-           entry.devices_missed_since &&
-           to_.context.now - *entry.devices_missed_since < told_after;
+           (is_recent(entry.devices_missed_since) ||
+            is_recent(entry.answers_missed_since));
 }
 
 void DeviceTroubles::refused(GangEntry &entry, const ClaimsRefused &refused)

@@ -55,10 +55,14 @@ std::string no_gres_message(const Gang &gang)
     return no_device_gres_message();
 }
 
+bool is_placed(const Gang &gang)
+{
+    return gang.job && is_allocated(gang.job->state);
+}
+
 bool has_nodes(const Gang &gang)
 {
-    return gang.job && is_allocated(gang.job->state) &&
-           !gang.job->nodes.empty();
+    return is_placed(gang) && !gang.job->nodes.empty();
 }
 
 // No allocation waits for claims for ever, but Pods that run are not given up
@@ -129,6 +133,15 @@ bool has_reasons(const GangDevices &devices)
     return !devices.unfit_reason.empty() || !devices.reason.empty();
 }
 
+// It was made without knowing which devices fit.
+void forget_plan(GangDevices &devices, std::string reason)
+{
+    devices.plan = {};
+    devices.not_now.clear();
+    devices.node.clear();
+    devices.reason = std::move(reason);
+}
+
 // Those of the Pods that wait, by uid.
 std::map<std::string, DeviceNeeds>
 needs_of_waiting(const Gang &gang, const std::vector<PodPtr> &pods,
@@ -155,14 +168,19 @@ DevicesFound GangDeviceFacts::facts(GangEntry &entry)
     if (may_read(entry, devices)) {
         late = read(entry, devices, found);
         note_answers(entry, found.unanswered);
+        devices.unanswered = found.unanswered;
         bool keeps = found.unanswered && keeps_known(entry, devices);
         if (keeps)
             found.devices = gang.devices;
         if (keeps || only_waits(entry, devices)) {
-            to_.agenda.wake_at(entry, to_.context.now + device_pause);
+            if (!found.unanswered)
+                to_.agenda.wake_at(entry, to_.context.now + device_pause);
             return found;
         }
-        found.unanswered = false; // its Pods are told
+        if (is_placed(gang))
+            found.unanswered = false; // it stays where it is
+        if (!devices.unanswered)
+            wake_sharers(gang);
     }
     found.devices = std::make_shared<const GangDevices>(std::move(devices));
     found.delay_binding = late && may_overdue(gang);
@@ -182,14 +200,45 @@ bool GangDeviceFacts::only_waits(const GangEntry &entry,
            awaits_templates(gang, to_.devices.claims(), to_.context.wall);
 }
 
+// No job is requested by answers of the devices of before, unless newer ones
+// do not come for a while.
+bool GangDeviceFacts::awaits_newer(const GangEntry &entry) const
+{
+    bool recently =
+        !entry.answers_missed_since ||
+        to_.context.now - *entry.answers_missed_since < told_after;
+    return !entry.gang.job && recently && to_.answers.awaited_by(entry.gang);
+}
+
+// The answer wakes the gang. What had no place in this turn is read in a later
+// one.
 void GangDeviceFacts::note_answers(GangEntry &entry, bool unanswered)
 {
-    if (!unanswered)
+    if (!unanswered) {
         entry.answers_missed_since.reset();
-    else if (!entry.answers_missed_since)
-        entry.answers_missed_since = to_.context.now;
-    if (unanswered)
-        to_.agenda.wake_at(entry, to_.context.now + device_pause);
+        return;
+    }
+    const Clock::time_point now = to_.context.now;
+    if (!entry.answers_missed_since)
+        entry.answers_missed_since = now;
+    if (now - *entry.answers_missed_since < told_after)
+        to_.agenda.wake_at(entry, *entry.answers_missed_since + told_after);
+    if (!to_.answers.awaited_by(entry.gang))
+        to_.agenda.wake_at(entry, now + device_pause);
+}
+
+// What its job is for is known now; others that name its claims may have waited
+// for that: see ClaimNeeds.
+void GangDeviceFacts::wake_sharers(const Gang &gang) const
+{
+    if (!gang.job || (gang.devices && !gang.devices->unanswered))
+        return;
+    for (const PodPtr &pod : gang.pods)
+        for (const PodClaim &one : pod->resource_claims)
+            for (const std::string &uid :
+                 to_.devices.users_of({pod->key.ns, one.claim}))
+                if (uid != gang.uid)
+                    to_.agenda.wake(uid);
 }
 
 // A job that is queued keeps its place, and its nodes their features, while
@@ -198,7 +247,7 @@ bool GangDeviceFacts::keeps_known(const GangEntry &entry,
                                   const GangDevices &devices) const
 {
     const Gang &gang = entry.gang;
-    if (!devices.left.empty() || has_nodes(gang))
+    if (!devices.left.empty() || is_placed(gang))
         return false;
     bool queued = gang.job && gang.job->state == JobState::pending;
     bool told = gang.devices && has_reasons(*gang.devices);
@@ -280,26 +329,57 @@ bool GangDeviceFacts::read(GangEntry &entry, GangDevices &devices,
         devices.unfit_reason =
             to_.needs.not_together_reason(gang, pods, value_of(where));
     bool describes = asks || !gang.grouped;
-    std::vector<DeviceNeeds> needs;
-    for (const PodPtr &pod : pods) {
-        const DeviceNeeds &own =
-            needs.emplace_back(to_.needs.of(entry, *pod, value_of(where)));
-        record_cpus(*pod, own, *to_.devices.catalog(), devices);
-        found.unanswered |= own.unanswered;
-        if (!describes)
-            continue;
-        add_reasons(gang, *pod, own, devices);
-        if (gang.grouped && !gang.job && has_reasons(devices))
-            return false; // the others are looked at when that is over
-        std::ranges::move(claims_counted(*pod, own),
-                          std::back_inserter(devices.counts));
-    }
+    auto needs = read_needs(entry, pods, describes, devices, found);
+    found.unanswered |= awaits_newer(entry);
+    if (found.unanswered && devices.reason.empty())
+        devices.reason = to_.answers.message_for(gang);
+    if (found.unanswered || (gang.grouped && !gang.job && has_reasons(devices)))
+        return false;
     if (describes)
         describe(entry, needs, asks, devices, placement);
     if (asks || gang.job->nodes.empty())
         return false;
     auto waiting = needs_of_waiting(gang, pods, std::move(needs));
-    return !waiting.empty() && to_.seats.plan(entry, waiting, devices);
+    if (waiting.empty())
+        return false;
+    bool late = to_.seats.plan(entry, waiting, devices);
+    found.unanswered = devices.unanswered;
+    if (found.unanswered)
+        forget_plan(devices, to_.answers.message_for(gang));
+    return late;
+}
+
+// Of a gang, the others are looked at when the first that has to wait need not
+// wait any more. What is read is remembered, so the next turn goes on from
+// there.
+std::vector<DeviceNeeds>
+GangDeviceFacts::read_needs(GangEntry &entry, const std::vector<PodPtr> &pods,
+                            bool describes, GangDevices &devices,
+                            DevicesFound &found)
+{
+    const Gang &gang = entry.gang;
+    const PredicatePtr where = found.placement.predicate;
+    std::vector<DeviceNeeds> needs;
+    for (const PodPtr &pod : pods) {
+        if (!needs.empty() && to_.needs.kept_enough()) {
+            found.unanswered = true;
+            to_.agenda.wake(gang.uid);
+            break;
+        }
+        const DeviceNeeds &own =
+            needs.emplace_back(to_.needs.of(entry, *pod, value_of(where)));
+        record_cpus(*pod, own, *to_.devices.catalog(), devices);
+        found.unanswered |= own.unanswered;
+        if (describes)
+            add_reasons(gang, *pod, own, devices);
+        if (own.unanswered ||
+            (describes && gang.grouped && !gang.job && has_reasons(devices)))
+            break;
+        if (describes)
+            std::ranges::move(claims_counted(*pod, own),
+                              std::back_inserter(devices.counts));
+    }
+    return needs;
 }
 
 void GangDeviceFacts::describe(GangEntry &entry,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Derives from ResourceClaims and devices what decide() must know of a gang
 // whose Pods use them: what its job has to have, which devices each Pod gets of
-// the job, and which Nodes have them. It has no state. Owner thread only.
+// the job, and which Nodes have them. As long as it is not known which devices
+// fit, a job that is queued or has nodes stays as it is. It has no state. Owner
+// thread only.
 #pragma once
 
 #include "agent/gres/gang_devices.h"
@@ -23,9 +25,9 @@ struct DevicesFound {
     GangDevicesPtr devices;   // null: not known yet, or not needed any more
     PlacementFacts placement; // the gang's, narrowed to Nodes with the devices
     bool delay_binding = false; // they hold up the binding of its Pods
-    // It is not known yet what its claims need. devices: what was known
-    // before, and the placement of before still holds; null: there is nothing
-    // to go by.
+    // It is not known yet what its claims need, and so where it may run: the
+    // placement of before still holds. devices: what was known before, or that
+    // its Pods wait; null: there is nothing to go by.
     bool unanswered = false;
 };
 
@@ -37,6 +39,7 @@ class GangDeviceFacts {
         const FirstLists &first;
         KnownDevices &devices;
         ExtendedClaims &extended;
+        DeviceAnswers &answers;
         ClaimNeeds &needs;
         DevicePlan &plan;
         DeviceTroubles &troubles;
@@ -53,12 +56,19 @@ class GangDeviceFacts {
     bool may_read(GangEntry &entry, GangDevices &devices);
     // Returns whether the gang waits for devices that its job has.
     bool read(GangEntry &entry, GangDevices &devices, DevicesFound &found);
+    // The needs of these Pods, as far as they are known and fit into this turn.
+    std::vector<DeviceNeeds> read_needs(GangEntry &entry,
+                                        const std::vector<PodPtr> &pods,
+                                        bool describes, GangDevices &devices,
+                                        DevicesFound &found);
     // Whether the gang has no job, and what it waits for needs no message yet.
     bool only_waits(const GangEntry &entry, const GangDevices &devices) const;
     // Whether what was known of the gang before is used until there are
     // answers.
     bool keeps_known(const GangEntry &entry, const GangDevices &devices) const;
+    bool awaits_newer(const GangEntry &entry) const;
     void note_answers(GangEntry &entry, bool unanswered);
+    void wake_sharers(const Gang &gang) const;
     void read_holds(const Gang &gang, bool asks, GangDevices &devices);
     void read_living(GangEntry &entry, GangDevices &devices);
     // Sets what a job for Pods with these needs has to have.

@@ -100,6 +100,7 @@ class Owner {
 
     // turn.cc: deciding what to do next, and when.
     void turn();
+    void decide_woken(const std::set<std::string> &woken);
     void tick();
     void look_at_states();
     bool reads_claims(const std::string &uid);
@@ -110,6 +111,7 @@ class Owner {
 
     Mailbox<Message> &mailbox_;
     OwnerParts to_;
+    std::string turn_begins_at_; // the gang (uid), or the next
     bool stopping_ = false;
 };
 

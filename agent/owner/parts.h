@@ -117,14 +117,14 @@ struct OwnerParts {
     DeviceAnswers device_answers{context, errands, agenda, devices};
     ClaimNeeds claim_needs{{context, gangs, nodes, namespaces, devices,
                             shared_claims, extended, device_answers}};
-    DevicePlan device_plan{context, nodes, devices};
+    DevicePlan device_plan{context, nodes, devices, device_answers};
     DeviceTroubles device_troubles{
         {context, agenda, attempts, voice, gangs, room, devices}};
     SeatDevices seat_devices{
         {nodes, extended, claim_needs, device_plan, device_troubles}};
     GangDeviceFacts device_facts{{context, agenda, first, devices, extended,
-                                  claim_needs, device_plan, device_troubles,
-                                  seat_devices}};
+                                  device_answers, claim_needs, device_plan,
+                                  device_troubles, seat_devices}};
     BatchCaches batch_caches; // shared with workers
     BatchJobs batch_jobs{context, errands, line,        grace,
                          nodes,   gangs,   batch_caches};

@@ -43,14 +43,20 @@ PredicatePtr preferred_of(const Gang &gang)
         .value_or(nullptr);
 }
 
+// It is not known yet where its devices may be.
+bool lacks_devices(const Gang &gang)
+{
+    return has_resource_claims(gang) &&
+           (!gang.devices || gang.devices->unanswered);
+}
+
 // Its job waits, and the places of its volumes or devices have not been read
 // since the start.
 bool asks_unknown(const Gang &gang)
 {
     if (!gang.job || gang.job->state != JobState::pending || !wants_node(gang))
         return false;
-    return (!gang.volumes && any_claims(gang)) ||
-           (!gang.devices && has_resource_claims(gang));
+    return (!gang.volumes && any_claims(gang)) || lacks_devices(gang);
 }
 
 } // namespace
@@ -235,8 +241,8 @@ void Placement::record_needs()
 {
     for (const auto &[uid, entry] : gangs_.all()) {
         const Gang &gang = entry.gang;
-        if (!wants_node(gang))
-            continue;
+        if (!wants_node(gang) || lacks_devices(gang))
+            continue; // if its job waits, nodes keep the features they have
         const Pod &first = lead_of(gang);
         PlacementTable::Asker asker = asker_for(gang);
         table_.need(gang.volumes || gang.devices ? gang.placement.predicate

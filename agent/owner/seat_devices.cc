@@ -86,6 +86,8 @@ bool SeatDevices::plan(GangEntry &entry,
     ByNode by_node;
     bool later = plan_seats(gang, *seats, needs, by_node, devices);
     later |= plan_nodes(gang, by_node, devices);
+    if (devices.unanswered)
+        return false;
     if (later)
         to_.troubles.wait(entry, devices);
     else if (devices.not_now.empty())
@@ -158,8 +160,8 @@ bool SeatDevices::plan_nodes(const Gang &gang, const ByNode &by_node,
                              GangDevices &devices)
 {
     const Job &job = *gang.job;
-    bool may_exceed =
-        gang.grouped || !job.gres_per_node.empty() || job.exclusive;
+    DevicePlan::Run run = DevicePlan::begin(
+        job, gang.grouped || !job.gres_per_node.empty() || job.exclusive);
     bool later = false;
     for (std::size_t i = 0; i < job.nodes.size(); i++) {
         auto found = by_node.find(job.nodes[i]);
@@ -168,13 +170,15 @@ bool SeatDevices::plan_nodes(const Gang &gang, const ByNode &by_node,
         const DeviceNeeds &needs = found->second.needs;
         if (gang.grouped && needs.claims.empty() && needs.plugins.empty())
             continue;
-        ClaimsPlan plan = to_.plan.for_node(job, i, needs, may_exceed);
+        ClaimsPlan plan = to_.plan.for_node(gang, i, needs, run);
         if (is_trouble(plan))
             later |= set_aside(devices, plan, found->second);
         else
             std::ranges::move(plan.claims,
                               std::back_inserter(devices.plan.claims));
     }
+    to_.needs.count(run.cost);
+    devices.unanswered = run.unanswered;
     return later;
 }
 

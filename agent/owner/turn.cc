@@ -11,6 +11,7 @@
 #include "common/base/log.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace bridge {
@@ -35,12 +36,7 @@ void Owner::turn()
     for (const std::string &uid : woken)
         if (GangEntry *entry = to_.gangs.find(uid))
             to_.places.count(*entry);
-    to_.claim_needs.begin_turn();
-    for (const std::string &uid : woken)
-        if (to_.claim_needs.did_enough() && reads_claims(uid))
-            to_.agenda.wake(uid); // after what has arrived meanwhile
-        else
-            reconcile(uid);
+    decide_woken(woken);
     for (const std::string &uid : to_.places.admit())
         to_.agenda.wake(uid);
     to_.batch_pods.process();
@@ -49,10 +45,30 @@ void Owner::turn()
     to_.groups.report_due();
 }
 
+// When claims have taken enough time, gangs that need more of it wait for the
+// next turn, after what has arrived meanwhile; that begins with them.
+void Owner::decide_woken(const std::set<std::string> &woken)
+{
+    to_.claim_needs.begin_turn();
+    auto at = woken.lower_bound(turn_begins_at_);
+    turn_begins_at_.clear();
+    for (std::size_t i = 0; i < woken.size(); i++, at++) {
+        if (at == woken.end())
+            at = woken.begin();
+        if (!to_.claim_needs.did_enough() || !reads_claims(*at)) {
+            reconcile(*at);
+            continue;
+        }
+        to_.agenda.wake(*at);
+        if (turn_begins_at_.empty())
+            turn_begins_at_ = *at;
+    }
+}
+
 bool Owner::reads_claims(const std::string &uid)
 {
     const GangEntry *entry = to_.gangs.find(uid);
-    return entry && has_resource_claims(entry->gang);
+    return entry && !entry->in_flight && has_resource_claims(entry->gang);
 }
 
 void Owner::tick()
@@ -73,6 +89,7 @@ void Owner::tick()
     }
     if (to_.grace.due() <= to_.context.now)
         to_.grace.request();
+    to_.device_answers.ask_due();
 }
 
 void Owner::look_at_states()
@@ -96,7 +113,8 @@ Clock::time_point Owner::next_deadline() const
     if (to_.synced() && to_.agenda.any_woken())
         return to_.context.now;
     Clock::time_point next =
-        std::min({to_.lists.look_due(), to_.grace.due(), to_.agenda.next()});
+        std::min({to_.lists.look_due(), to_.grace.due(), to_.agenda.next(),
+                  to_.device_answers.due()});
     if (to_.pods_listed())
         next = std::min(next, to_.lists.list_due());
     next = std::min(next, node_deadline());
@@ -160,7 +178,7 @@ void Owner::derive_placement(GangEntry &entry)
     if (has_resource_claims(gang)) {
         DevicesFound found = to_.device_facts.facts(entry);
         gang.devices = std::move(found.devices);
-        if (found.unanswered) { // and asked again soon
+        if (found.unanswered) {
             if (gang.devices)
                 gang.placement = std::move(before);
             return;

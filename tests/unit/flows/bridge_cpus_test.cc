@@ -526,3 +526,27 @@ TEST_CASE("firstAvailable, and all CPUs of a node")
     CHECK(world.claim("all").devices.size() == 16);
     world.check_disjoint();
 }
+
+TEST_CASE("after a restart one job asks for the CPUs of a shared claim still")
+{
+    CpuWorld world;
+    world.begin();
+    for (const char *name : {"full-1", "full-2"})
+        world.create(make_pod(name, MilliCpu{16000}));
+    world.add_claim("c", R"("requests":[)" + cpus("cpu", 2) + "]");
+    Pod asks = with_claim("asks"), follows = with_claim("follows");
+    asks.uid = "uid-z";
+    follows.uid = "uid-a"; // which is decided first
+    world.create(asks);
+    world.pass(seconds(3));
+    world.create(follows);
+    world.pass(seconds(3));
+    REQUIRE(world.slurm.jobs().size() == 3);
+
+    world.start_agent();
+    world.pass(seconds(5));
+
+    CHECK(world.slurm.jobs().size() == 3);
+    CHECK(world.said_on("follows") == "The ResourceClaim c is about to get its "
+                                      "devices for another Pod.");
+}

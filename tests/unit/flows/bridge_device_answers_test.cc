@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which devices fit what Pods ask for is found out by a worker: the owner
 // thread evaluates no selector, and one namespace cannot hold up others.
-#include "tests/unit/flows/claim_world.h"
+#include "tests/unit/flows/answer_world.h"
 
 #include <doctest/doctest.h>
 #include <format>
@@ -10,57 +10,6 @@
 
 using namespace bridge;
 using std::chrono::seconds;
-
-namespace {
-
-// Over what one evaluation may cost.
-constexpr char endless[] =
-    "[1,2,3,4,5,6,7,8].all(a,[1,2,3,4,5,6,7,8].all(b,[1,2,3,4,5,6,7,8]"
-    ".all(c,[1,2,3,4,5,6,7,8].all(d,[1,2,3,4,5,6,7,8].all(e,"
-    "[1,2,3,4,5,6,7,8].all(f,[1,2,3,4,5,6,7,8].all(g,a+b+c+d+e+f+g>0)))))))";
-
-constexpr char compares[] =
-    "The agent is still comparing the Pod's claims with the devices of the "
-    "cluster.";
-
-struct AnswerWorld : ClaimWorld {
-    AnswerWorld()
-    {
-        Namespace other;
-        other.name = "other";
-        namespaces.push_back(other);
-        deliver(Listed<Namespace>{"", namespaces});
-    }
-
-    void add_claim_that(const std::string &name, const std::string &cel,
-                        const std::string &ns = "default")
-    {
-        std::string text = claim_text(
-            name, R"("requests":[)" +
-                      exactly("gpu", 1,
-                              R"(,"selectors":[{"cel":{"expression":")" + cel +
-                                  R"("}}])") +
-                      "]");
-        text.replace(text.find("default"), 7, ns);
-        kube.put_claim(text);
-        settle();
-    }
-    Pod pod_with(const std::string &claim, const std::string &name,
-                 const std::string &ns = "default")
-    {
-        Pod pod = make_pod(name);
-        pod.key.ns = ns;
-        pod.resource_claims = {{"gpu", claim, "", false, false}};
-        return pod;
-    }
-    void create_with(const std::string &claim, const std::string &name,
-                     const std::string &ns = "default")
-    {
-        (void)create(pod_with(claim, name, ns));
-    }
-};
-
-} // namespace
 
 TEST_CASE("the owner thread evaluates no selector of a claim")
 {
@@ -76,7 +25,7 @@ TEST_CASE("the owner thread evaluates no selector of a claim")
     CHECK(world.said_on("web") == "");
     world.now += seconds(1);
     world.settle();
-    CHECK(world.said_on("web") == compares);
+    CHECK(world.said_on("web") == compares_words);
 
     world.calls_hang = false;
     world.settle();
@@ -123,7 +72,7 @@ TEST_CASE("who has expensive selectors waits for himself, and is told so")
     AnswerWorld world;
     for (int i = 0; i < 5; i++) {
         std::string name = "c" + std::to_string(i);
-        world.add_claim_that(name, std::string(endless) + " && true || " +
+        world.add_claim_that(name, std::string(endless_cel) + " && true || " +
                                        std::to_string(i) + " == 1");
         world.create_with(name, name);
     }
@@ -145,10 +94,6 @@ TEST_CASE("who has expensive selectors waits for himself, and is told so")
 
 TEST_CASE("what all claims of a Pod cost together is no reason to refuse it")
 {
-    constexpr char dear[] =
-        "[1,2,3,4,5,6,7,8,9,10,11,12].all(a,[1,2,3,4,5,6,7,8,9,10,11,12]"
-        ".all(b,[1,2,3,4,5,6,7,8,9,10,11,12].all(c,"
-        "[1,2,3,4,5,6,7,8,9,10,11,12].all(d,a+b+c+d>0))))";
     AnswerWorld world;
     std::string requests;
     for (int r = 0; r < 3; r++) {
@@ -157,7 +102,7 @@ TEST_CASE("what all claims of a Pod cost together is no reason to refuse it")
             choices += std::format(
                 R"({}{{"name":"c{}","deviceClassName":"gpu.example.com",)"
                 R"("selectors":[{{"cel":{{"expression":"{} && {} == {}"}}}}]}})",
-                c ? "," : "", c, c == 7 ? "true" : dear,
+                c ? "," : "", c, c == 7 ? "true" : dear_cel,
                 c == 7 ? 8 * r + c : 1000, 8 * r + c);
         requests += std::format(R"({}{{"name":"r{}","firstAvailable":[{}]}})",
                                 r ? "," : "", r, choices);
@@ -172,31 +117,22 @@ TEST_CASE("what all claims of a Pod cost together is no reason to refuse it")
     CHECK(world.devices_of("c") == "kn1/gpu-0 kn1/gpu-1 kn1/gpu-2");
 }
 
-TEST_CASE("the plan for a node has a limit of its own")
+TEST_CASE("what many devices of a job cost is no reason to give it up")
 {
-    // Within the limit for one device.
-    constexpr char dear[] =
-        "[1,2,3,4,5,6,7,8,9,10,11,12].all(a,[1,2,3,4,5,6,7,8,9,10,11,12]"
-        ".all(b,[1,2,3,4,5,6,7,8,9,10,11,12].all(c,"
-        "[1,2,3,4,5,6,7,8,9,10,11,12].all(d,a+b+c+d>0))))";
     AnswerWorld world;
-    world.add_claim_that("one", dear);
-    world.create_with("one", "one");
-    world.pass(seconds(5));
-    CHECK(world.devices_of("one") == "kn1/gpu-0");
-
     std::string text = claim_text(
         "four", R"("requests":[)" +
                     exactly("gpu", 4,
                             R"(,"selectors":[{"cel":{"expression":")" +
-                                std::string(dear) + R"("}}])") +
+                                std::string(dear_cel) + R"("}}])") +
                     "]");
     world.kube.put_claim(text);
     world.settle();
     world.create_with("four", "four");
     world.pass(seconds(5));
-    CHECK(world.node_of("four") == "");
-    CHECK(world.devices_of("four") == "");
+
+    CHECK(world.node_of("four") == "kn1");
+    CHECK(world.slurm.jobs().size() == 1);
 }
 
 namespace {
@@ -253,6 +189,17 @@ struct ManyWorld : AnswerWorld {
         step(1);
         return next_deadline() > now;
     }
+    // And what they came to does not hold any more.
+    void change_all()
+    {
+        change_node("kn1", [this](Node &node) {
+            node.labels["round"] = std::to_string(rounds++);
+        });
+        kube.put_claim(claim_text("all", request_gpus(1)));
+        step(3);
+    }
+
+    int rounds = 0;
 };
 
 } // namespace
@@ -264,4 +211,20 @@ TEST_CASE("what a claim came to is kept while nothing of that changes")
     CHECK(world.wake_all());
     world.settle();
     world.check_told();
+}
+
+TEST_CASE("gangs that change again and again starve none")
+{
+    ManyWorld world;
+    Pod last = world.pod_with("mine", "last");
+    last.uid = "z";     // after all others
+    world.create(last); // which has no claim yet
+    world.change_all();
+    world.kube.put_claim(claim_text("mine", request_gpus(1)));
+
+    for (int i = 0; i < 300 && world.slurm.jobs().empty(); i++)
+        world.change_all();
+
+    CHECK(world.slurm.jobs().size() == 1);
+    CHECK(world.rounds > 3);
 }

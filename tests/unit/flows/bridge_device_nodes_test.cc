@@ -114,6 +114,7 @@ TEST_CASE("devices that no node has together cost no job, until one has them")
     Mixed world;
     for (const char *name : {"kn1", "kn2", "kn3"})
         world.publish(make_slice(name)); // two of each model
+    world.pass(seconds(1));              // which are looked at once a second
     world.put_claim(
         request_gpus(3) +
         R"(,"constraints":[{"matchAttribute":"gpu.example.com/model"}])");

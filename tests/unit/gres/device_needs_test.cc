@@ -17,7 +17,8 @@ struct Facts {
     std::string none_for;  // no device will do for a request of that name
     std::string error_for; // it cannot be told for that one
     std::set<std::string> unanswered; // requests of which nothing is known yet
-    std::set<std::string> deleted;    // claims
+    bool outdated = false;         // what is known is of the devices of before
+    std::set<std::string> deleted; // claims
     bool others_ask = false;
     bool admin = false;
     std::size_t cost = 0;   // of what a request asks for
@@ -41,9 +42,10 @@ struct Facts {
                  return found == claims.end() ? nullptr : found->second;
              },
              .gres_for = [this](const DeviceRequest &request,
-                                CelBudget &budget) -> Result<GresWish> {
+                                ReadBudget &budget) -> Result<GresWish> {
                  asked++;
                  budget.spend(cost);
+                 budget.outdated |= outdated;
                  if (unanswered.contains(request.name))
                      return fail(Code::busy, "Not yet.");
                  if (request.name == error_for)
@@ -251,7 +253,7 @@ TEST_CASE("what all claims of a Pod cost the owner thread is bounded")
     facts.cost = 10'000; // Nodes
     CHECK(facts.of({named("c"), named("d")}).reason == "");
 
-    facts.cost = 80'000;
+    facts.cost = 160'000;
     facts.asked = 0;
     CHECK(facts.of({named("c"), named("d")}).reason ==
           "The ResourceClaim c gets no devices: request r2: the claims of the "
@@ -265,7 +267,7 @@ TEST_CASE("a claim that was too much after another is read again")
     facts.add("c", claim_text("c", R"("requests":[)" + exactly("a", 1) + "," +
                                        exactly("b", 1) + "]"));
     facts.add("d", claim_text("d", request_gpus(1)));
-    facts.cost = 90'000; // Nodes
+    facts.cost = 180'000; // Nodes
 
     DeviceNeeds needs = facts.of({named("c"), named("d")});
     CHECK(needs.unanswered);
@@ -273,7 +275,7 @@ TEST_CASE("a claim that was too much after another is read again")
     CHECK(!facts.of({named("c")}).unanswered);
     CHECK(facts.of({named("c")}).reason == "");
 
-    facts.cost = 120'000;
+    facts.cost = 240'000;
     needs = facts.of({named("c"), named("d")});
     CHECK(!needs.unanswered);
     CHECK(needs.reason.contains("too many requests"));
@@ -298,6 +300,22 @@ TEST_CASE("all that is not known yet is asked for at once")
     needs = facts.of({named("c"), named("d")});
     CHECK(needs.reason.contains("no device")); // whatever the answer will be
     CHECK(!needs.unanswered);
+}
+
+TEST_CASE("what was true of the devices of before refuses nothing for good")
+{
+    Facts facts;
+    facts.add("c", claim_text("c", request_gpus(1)));
+    facts.outdated = true;
+    CHECK(facts.of({named("c")}).reason == "");
+    CHECK(!facts.of({named("c")}).unanswered);
+
+    facts.none_for = "gpu";
+    DeviceNeeds needs = facts.of({named("c")});
+    CHECK(needs.reason.contains("no device"));
+    CHECK(needs.unanswered);
+    facts.outdated = false;
+    CHECK(!facts.of({named("c")}).unanswered);
 }
 
 TEST_CASE("more devices than any node has are told by their number")

@@ -23,7 +23,7 @@ Result<std::int64_t> most(const DeviceCatalog &catalog,
 {
     CelBudget budget(CelSelector::max_sum);
     return most_fitting(
-        fit_counts(catalog, request, budget), catalog, request,
+        fit_counts(catalog, request, budget), request,
         [&](const std::string &node) { return nodes.contains(node); }, budget);
 }
 
@@ -56,7 +56,7 @@ TEST_CASE("what cannot be told on one Node is no answer where that may be one")
     DeviceRequest other_name = gpu_request("b", unclear_b);
     auto most_on = [&](const Names &nodes) {
         return most_fitting(
-            counts, catalog, other_name,
+            counts, other_name,
             [&](const std::string &node) { return nodes.contains(node); },
             budget);
     };
@@ -78,8 +78,7 @@ TEST_CASE("what is too much to do for all devices is no answer")
     CHECK(counts.too_much);
     CelBudget enough(100);
     auto most = most_fitting(
-        counts, catalog, request, [](const std::string &) { return true; },
-        enough);
+        counts, request, [](const std::string &) { return true; }, enough);
     REQUIRE(!most.has_value());
     CHECK(most.error().code == Code::rejected);
     CHECK(most.error().message ==
@@ -93,11 +92,11 @@ TEST_CASE("the Nodes that are looked at for a Pod are counted")
     CelBudget enough(CelSelector::max_sum);
     FitCounts counts = fit_counts(catalog, request, enough);
     auto none = [](const std::string &) { return false; };
-    CelBudget pod(5); // Nodes
+    CelBudget pod(25); // five Nodes
 
-    CHECK(most_fitting(counts, catalog, request, none, pod).value() == 0);
-    CHECK(pod.left() == 2);
-    auto more = most_fitting(counts, catalog, request, none, pod);
+    CHECK(most_fitting(counts, request, none, pod).value() == 0);
+    CHECK(pod.left() == 10);
+    auto more = most_fitting(counts, request, none, pod);
     REQUIRE(!more.has_value());
     CHECK(more.error().code == Code::rejected);
     CHECK(more.error().message ==

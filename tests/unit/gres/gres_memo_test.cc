@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gres/memo.h"
 
+#include "agent/gres/plan_results.h"
+
 #include "tests/unit/flows/claims.h"
 
 #include <chrono>
@@ -14,7 +16,7 @@ namespace {
 
 constexpr char model_a[] = "device.attributes['gpu.example.com'].model == 'A'";
 
-using Kind = GresMemo::Kind;
+using Kind = DeviceQuestion::Kind;
 using Gangs = std::set<std::string>;
 
 // A memo and who answers its questions.
@@ -36,20 +38,24 @@ struct Bed {
     }
     // "gpu", "not known", or the message.
     std::string wish(const DeviceRequest &request, const std::string &ns = "a",
-                     const std::string &gang = "g")
+                     const std::string &gang = "g", bool urgent = false)
     {
-        auto wish = memo.wish_for(request, {ns, gang});
-        if (!wish)
+        auto known = memo.wish_for(request, {ns, gang, urgent});
+        if (!known)
             return "not known";
-        return *wish ? (*wish)->gres : wish->error().message;
+        outdated = known->outdated;
+        const Result<GresWish> &wish = known->answer;
+        return wish ? wish->gres : wish.error().message;
     }
     // -1: not known.
     std::int64_t count(const DeviceRequest &request)
     {
-        auto counts = memo.counts_for(request, {"a", "g"});
-        if (!counts)
+        auto known = memo.counts_for(request, {"a", "g"});
+        if (!known)
             return -1;
-        return counts->nodes.empty() ? 0 : counts->nodes[0].count;
+        outdated = known->outdated;
+        const FitCounts &counts = *known->answer;
+        return counts.nodes.empty() ? 0 : counts.nodes[0].count;
     }
     // Answers the next question; cost: 0: what it costs. Returns whose it was,
     // or "nobody".
@@ -59,7 +65,7 @@ struct Bed {
         if (!question)
             return "nobody";
         CHECK(!memo.next(now).has_value()); // one at a time
-        GresMemo::Answer answer = evaluator.answer(catalog, *question);
+        DeviceAnswer answer = evaluator.answer(catalog, *question);
         evaluated++;
         if (cost != 0)
             answer.cost = cost;
@@ -74,7 +80,8 @@ struct Bed {
         return all;
     }
 
-    Gangs woken; // by the last answer
+    Gangs woken;           // by the last answer
+    bool outdated = false; // the last answer that was known
 };
 
 DeviceRequest number(int i)
@@ -144,45 +151,122 @@ TEST_CASE("a request that has no GRES is told so by its own name")
     CHECK(bed.evaluated == 1);
 }
 
-TEST_CASE("of other devices everything is asked anew")
+TEST_CASE("an answer of the devices of before is used until there is another")
 {
     Bed bed;
     bed.count(gpu_request("a"));
     bed.answer_all();
+    CHECK(bed.count(gpu_request("a")) == 4);
+    CHECK(!bed.outdated);
+    const std::uint64_t version = bed.memo.version();
 
     bed.turn_to(5);
-    CHECK(bed.count(gpu_request("a")) == -1);
-    bed.answer_all();
+    CHECK(bed.count(gpu_request("a")) == 4);
+    CHECK(bed.outdated);
+    CHECK(bed.answer_all() == Gangs{"g"});
     CHECK(bed.count(gpu_request("a")) == 5);
+    CHECK(!bed.outdated);
+    CHECK(bed.memo.version() != version);
+    CHECK(bed.evaluated == 2);
 }
 
-TEST_CASE("an answer that is of the devices of before is not used")
+TEST_CASE("devices that change faster than questions are answered")
 {
     Bed bed;
     bed.wish(gpu_request("a"));
-    auto question = bed.memo.next(bed.now);
-    REQUIRE(question.has_value());
-    GresMemo::Answer answer = bed.evaluator.answer(bed.catalog, *question);
+    for (int i = 0; i < 20; i++) {
+        auto question = bed.memo.next(bed.now);
+        if (question) {
+            DeviceAnswer answer = bed.evaluator.answer(bed.catalog, *question);
+            bed.turn_to(5 + i); // before it is there
+            answer.cost = 1;
+            CHECK(bed.memo.take(std::move(answer), bed.now) == Gangs{"g"});
+        }
+        CHECK(bed.wish(gpu_request("a")) == "gpu");
+        CHECK(bed.outdated);
+    }
+    CHECK(bed.memo.version() == 0); // it was always the same
+}
 
-    bed.turn_to(5);
-    CHECK(bed.memo.take(std::move(answer), bed.now) == Gangs{"g"});
-
-    CHECK(bed.wish(gpu_request("a")) == "not known");
+TEST_CASE("what is missing comes before what is only outdated")
+{
+    Bed bed;
+    for (int i = 0; i < 5; i++)
+        bed.wish(number(i));
     bed.answer_all();
-    CHECK(bed.wish(gpu_request("a")) == "gpu");
+    bed.turn_to(5);
+    for (int i = 0; i < 5; i++)
+        bed.wish(number(i), "a", "old");
+    bed.wish(number(5), "a", "new");
+
+    CHECK(bed.answer_one(cel_limits::of_namespace / 2) == "a");
+    CHECK(bed.woken == Gangs{"new"});
+
+    // And has half of the share for itself.
+    CHECK(bed.answer_one() == "nobody");
+    bed.wish(number(6), "a", "new");
+    CHECK(bed.answer_one() == "a");
+    CHECK(bed.woken == Gangs{"new"});
+    CHECK(bed.memo.due(bed.now) == bed.now + cel_limits::period);
+    bed.now += cel_limits::period;
+    CHECK(bed.answer_all() == Gangs{"old"});
 }
 
-TEST_CASE("a question without an answer is asked again")
+TEST_CASE("a question whose answer fails is asked again, but not at once")
 {
     Bed bed;
     bed.wish(gpu_request("a"));
-    REQUIRE(bed.memo.next(bed.now).has_value());
+    auto fails = [&] {
+        auto question = bed.memo.next(bed.now);
+        if (question)
+            CHECK(bed.memo.take(std::nullopt, bed.now).empty());
+        return question.has_value();
+    };
+    REQUIRE(fails());
+    bed.wish(number(1), "a", "other");
+    CHECK(bed.answer_one() == "a"); // which need not wait for it
+    CHECK(bed.woken == Gangs{"other"});
 
-    CHECK(bed.memo.take(std::nullopt, bed.now) == Gangs{"g"}); // it failed
-
-    CHECK(bed.wish(gpu_request("a")) == "not known");
-    CHECK(bed.answer_one() == "a");
+    int times = 1;
+    for (int i = 0; i < 300; i++) { // half a minute
+        bed.now += std::chrono::milliseconds(100);
+        bed.wish(gpu_request("a"));
+        times += fails();
+    }
+    CHECK(times == 5); // after 1, 2, 4, 8 s
+    CHECK(bed.memo.due(bed.now) > bed.now);
+    bed.now = bed.memo.due(bed.now);
+    CHECK(bed.answer_all() == Gangs{"g"});
     CHECK(bed.wish(gpu_request("a")) == "gpu");
+}
+
+TEST_CASE("gangs that have nodes are served first, whatever their share")
+{
+    Bed bed;
+    for (int i = 0; i < 3; i++)
+        bed.wish(number(i));
+    bed.wish(number(2), "a", "placed", true); // which waits already
+    CHECK(bed.answer_one(cel_limits::of_namespace) == "a");
+    CHECK(bed.woken == Gangs{"placed"});
+    CHECK(bed.answer_one() == "nobody");
+
+    bed.wish(number(3), "a", "placed", true);
+    CHECK(bed.answer_one() == "a");
+    CHECK(bed.woken == Gangs{"placed"});
+}
+
+TEST_CASE("gangs that have nodes hold up no other namespace")
+{
+    Bed bed;
+    for (int i = 0; i < 30; i++)
+        bed.wish(number(i), "greedy", "placed", true);
+    for (int i = 40; i < 43; i++)
+        bed.wish(number(i), "other");
+
+    int others = 0;
+    for (int i = 0; i < 6; i++)
+        others += bed.answer_one() == "other";
+    CHECK(others == 3);
 }
 
 TEST_CASE("namespaces take turns, however much one of them asks")
@@ -205,7 +289,7 @@ TEST_CASE("a namespace that has used its share up waits, and others do not")
     Bed bed;
     for (int i = 0; i < 5; i++)
         bed.wish(number(i), "greedy");
-    CHECK(bed.answer_one(CelShares::share - 1) == "greedy");
+    CHECK(bed.answer_one(cel_limits::of_namespace - 1) == "greedy");
     CHECK(!bed.memo.waits_for_share("greedy", bed.now));
     CHECK(bed.answer_one(1) == "greedy");
 
@@ -218,27 +302,53 @@ TEST_CASE("a namespace that has used its share up waits, and others do not")
     CHECK(bed.answer_one() == "nobody");
     CHECK(!bed.memo.waits_for_share("other", bed.now));
 
-    bed.now += CelShares::period - std::chrono::milliseconds(1);
+    bed.now += cel_limits::period - std::chrono::milliseconds(1);
     CHECK(bed.answer_one() == "nobody");
     bed.now += std::chrono::milliseconds(1);
     CHECK(bed.answer_all() == Gangs{"g"});
     CHECK(bed.wish(number(4), "greedy") == "gpu");
 }
 
-TEST_CASE("the questions that are kept for a namespace are bounded")
+TEST_CASE("the questions that wait of a namespace are bounded")
 {
     Bed bed;
-    const int most = static_cast<int>(GresMemo::most_questions);
-    for (int i = 0; i < 2 * most; i++)
+    const int most = static_cast<int>(QuestionQueue::most);
+    for (int i = 0; i < most; i++)
         bed.wish(number(i));
+    for (int i = most; i < 2 * most; i++)
+        bed.wish(number(i), "a", "late");
     bed.wish(number(0), "b", "other");
+    CHECK(bed.memo.awaits("late"));
 
-    CHECK(bed.answer_all() == Gangs{"g", "other"});
+    CHECK(bed.answer_all() == Gangs{"g", "late", "other"});
     CHECK(bed.evaluated == most);
+    CHECK(!bed.memo.awaits("late"));
     for (int i = 0; i < 2 * most; i++) // the rest is asked next time
         bed.wish(number(i));
     CHECK(bed.answer_all() == Gangs{"g"});
     CHECK(bed.evaluated == 2 * most);
+}
+
+TEST_CASE("what questions of a namespace may say is bounded, but for one")
+{
+    Bed bed;
+    auto large = [&](int i) {
+        std::string text(9'000, 'x');
+        DeviceRequest request = gpu_request("a");
+        for (int k = 0; k < 32; k++)
+            request.selectors.push_back(
+                *CelSelector::parse(std::format("'{}{}' != '{}'", i, text, k)));
+        return request;
+    };
+    for (int i = 0; i < 10; i++)
+        bed.wish(large(i), "a", "g" + std::to_string(i));
+
+    int asked = 0;
+    while (bed.memo.next(bed.now) && asked < 20) {
+        asked++;
+        bed.memo.take(DeviceAnswer{}, bed.now);
+    }
+    CHECK(asked == 3); // of less than a megabyte
 }
 
 TEST_CASE("what is kept is bounded, and nobody loses by what another asks")
@@ -248,8 +358,8 @@ TEST_CASE("what is kept is bounded, and nobody loses by what another asks")
         bed.memo.counts_for(request, {ns, "g"});
         REQUIRE(bed.memo.next(bed.now).has_value());
         auto counts = std::make_shared<FitCounts>();
-        counts->nodes.resize(GresMemo::most_kept / 10);
-        bed.memo.take(GresMemo::Answer{.counts = std::move(counts)}, bed.now);
+        counts->nodes.resize(KeptAnswers::most_bytes / 200 / 10 - 100);
+        bed.memo.take(DeviceAnswer{.counts = std::move(counts)}, bed.now);
     };
     tell(number(0), "quiet");
     for (int i = 1; i <= 30; i++)
@@ -257,17 +367,81 @@ TEST_CASE("what is kept is bounded, and nobody loses by what another asks")
 
     int kept = 0;
     for (int i = 1; i <= 30; i++)
-        kept += bed.memo.counts_for(number(i), {"greedy", "g"}) != nullptr;
-    CHECK(bed.memo.counts_for(number(0), {"quiet", "g"}) != nullptr);
-    CHECK(kept == 8); // and what has not been used for longest goes first
-    CHECK(bed.memo.counts_for(number(30), {"greedy", "g"}) != nullptr);
+        kept += bed.memo.counts_for(number(i), {"greedy", "g"}).has_value();
+    CHECK(bed.memo.counts_for(number(0), {"quiet", "g"}).has_value());
+    CHECK(kept == 9); // and what has not been used for longest goes first
+    CHECK(bed.memo.counts_for(number(30), {"greedy", "g"}).has_value());
+}
+
+TEST_CASE("answers of many namespaces are let go of one by one")
+{
+    KeptAnswers answers;
+    const std::string words(1'000'000, 'x');
+    for (int i = 0; i < 1000; i++) {
+        std::string name = std::to_string(i);
+        answers.keep(name, "ns" + name,
+                     {DeviceAnswer{.wish = fail(Code::rejected, words)}, 1});
+        CHECK(answers.find(name) != nullptr);
+    }
+    int kept = 0;
+    for (int i = 0; i < 1000; i++)
+        kept += answers.find(std::to_string(i)) != nullptr;
+    CHECK(kept == 67);
+}
+
+namespace {
+
+// What is known of the selectors of this request for this device, as
+// plan_claims() looks it up: "yes", "no", "not known".
+std::string result(GresMemo &memo, const DeviceCatalog &catalog,
+                   const DeviceRequest &request, const DevicePtr &device)
+{
+    PlanResults results;
+    results.add({{0, &request, {}}}, catalog.classes,
+                [&](const DeviceRequest &one, const DeviceClass &of_it) {
+                    return memo.results_for(one, of_it);
+                });
+    results.begin();
+    CelBudget budget(1000, &results);
+    auto reason = unfit_device_reason(
+        *device, request, catalog.classes.at(request.class_name), budget);
+    CHECK(results.any_missing() == !reason.has_value());
+    return !reason ? "not known" : reason->empty() ? "yes" : "no";
+}
+
+} // namespace
+
+TEST_CASE("what selectors came to for single devices is remembered")
+{
+    Bed bed;
+    DeviceRequest request = gpu_request("a", model_a);
+    const DeviceClass &of_it = bed.catalog->classes.at(request.class_name);
+    const auto devices = bed.catalog->pools.at(0).devices;
+    auto result_for = [&](std::size_t i) {
+        return result(bed.memo, *bed.catalog, request, devices[i]);
+    };
+    CHECK(result_for(0) == "not known");
+
+    bed.memo.ask_results(request, of_it, {devices[0]}, {"a", "g", true});
+    bed.memo.ask_results(request, of_it, {devices[1]}, {"a", "h", true});
+    CHECK(bed.answer_all() == Gangs{"g", "h"});
+    CHECK(bed.evaluated == 1);
+    CHECK(result_for(0) == "yes");
+    CHECK(result_for(1) != "not known");
+    CHECK(result_for(2) == "not known");
+
+    bed.memo.ask_results(request, of_it, {devices[2], devices[0]},
+                         {"a", "g", true});
+    bed.answer_all();
+    for (std::size_t i = 0; i < 3; i++)
+        CHECK(result_for(i) == (i < 2 ? "yes" : "no"));
 }
 
 TEST_CASE("which GRES each device is, is found out once for a catalog")
 {
     Bed bed;
     auto catalog = std::make_shared<DeviceCatalog>(make_catalog({{"kn1", 4}}));
-    GresMemo::Question question;
+    DeviceQuestion question;
     question.request = gpu_request("a");
     auto has_gres = [&] {
         return bed.evaluator.answer(catalog, question).wish.has_value();
