@@ -33,7 +33,9 @@ struct DeviceQuestion {
     };
     // The order in which those of a namespace are answered.
     enum class Rank {
-        urgent,   // of gangs whose jobs have nodes; takes no heed of shares
+        // Of gangs whose jobs have nodes, if there is no answer, or one that
+        // says no; takes no heed of shares.
+        urgent,
         missing,  // there is no answer
         outdated, // there is one, of devices as they were before
     };
@@ -42,6 +44,7 @@ struct DeviceQuestion {
     std::string id; // equal for equal questions
     std::string ns; // whose share it takes
     Rank rank = Rank::missing;
+    bool known = false;    // the answer of devices as they were before
     DeviceRequest request; // called any_request
     // Of Kind::results: its class's, the devices, and what is known of some.
     std::vector<CelSelector> class_selectors = {};

@@ -107,7 +107,10 @@ const KeptAnswers::Kept *GresMemo::find(Kind kind, const DeviceRequest &request,
     const KeptAnswers::Kept *kept = known_.find(question.id);
     if (kept && kept->devices == catalogs_)
         return kept;
-    question.rank = kept ? Rank::outdated : Rank::missing;
+    question.known = kept != nullptr;
+    question.rank = !kept ? Rank::missing : Rank::outdated;
+    if (kept && asker.urgent && !kept->answer.wish)
+        question.rank = Rank::urgent;
     question.request = request;
     ask(std::move(question), asker);
     return kept;
@@ -142,13 +145,28 @@ void GresMemo::ask(DeviceQuestion question, const Asker &asker)
     question.request.name = any_request;
     if (asker.urgent && question.rank == Rank::missing)
         question.rank = Rank::urgent;
-    std::string id = question.id;
-    if (!queue_.add(std::move(question))) {
-        roomless_[asker.ns].insert(asker.gang);
-        all_roomless_.insert(asker.gang);
-    } else if (askers_[id].insert(asker.gang).second) {
-        open_[asker.gang]++;
+    const std::string id = question.id;
+    bool missing = question.rank != Rank::outdated;
+    switch (queue_.add(std::move(question))) {
+    case QuestionQueue::Added::waits:
+        note(askers_[id], asker.gang, missing);
+        break;
+    case QuestionQueue::Added::under_way:
+        note(askers_under_way_, asker.gang, missing);
+        break;
+    case QuestionQueue::Added::no_room:
+        if (all_roomless_.insert(asker.gang).second)
+            roomless_[asker.ns].emplace(++places_, asker.gang);
     }
+}
+
+void GresMemo::note(Askers &askers, const std::string &gang, bool missing)
+{
+    auto [asker, is_new] = askers.try_emplace(gang, missing);
+    if (!is_new)
+        return;
+    Open &open = open_[gang];
+    (missing ? open.missing : open.outdated)++;
 }
 
 bool GresMemo::awaits(const std::string &gang) const
@@ -162,6 +180,8 @@ std::optional<DeviceQuestion> GresMemo::next(Clock::time_point now)
     if (!question)
         return std::nullopt;
     asked_of_ = catalogs_;
+    askers_under_way_.merge(askers_[question->id]);
+    askers_.erase(question->id);
     if (question->kind == Kind::results)
         if (const KeptAnswers::Kept *kept = known_.find(question->id))
             question->before = kept->answer.results;
@@ -173,42 +193,62 @@ std::set<std::string> GresMemo::take(std::optional<DeviceAnswer> answer,
 {
     if (!queue_.under_way())
         return {};
+    const DeviceQuestion question = *queue_.under_way();
+    Askers askers = std::exchange(askers_under_way_, {});
     if (!answer) {
         queue_.failed(now);
+        ask_again(question.id, std::move(askers));
         return {};
     }
-    const DeviceQuestion question = *queue_.under_way();
-    queue_.answered(answer->cost, now);
+    const std::set<std::string> namespaces = queue_.answered(answer->cost, now);
     keep(question, std::move(*answer));
-    std::set<std::string> gangs = answered(question.id);
-    wake_roomless(question.ns, gangs);
+    std::set<std::string> gangs;
+    answered(askers, gangs);
+    if (!queue_.waits(question.id))
+        if (auto others = askers_.extract(question.id))
+            answered(others.mapped(), gangs);
+    for (const std::string &ns : namespaces)
+        wake_roomless(ns, gangs);
     return gangs;
 }
 
 void GresMemo::keep(const DeviceQuestion &question, DeviceAnswer answer)
 {
-    if (question.kind != Kind::results)
-        if (const KeptAnswers::Kept *before = known_.find(question.id);
-            before && !is_same(before->answer, answer))
+    if (question.kind != Kind::results) {
+        const KeptAnswers::Kept *before = known_.find(question.id);
+        if (before ? !is_same(before->answer, answer) : question.known)
             version_++;
+    }
     known_.keep(question.id, question.ns, {std::move(answer), asked_of_});
 }
 
-// Returns the gangs that have nothing else to wait for.
-std::set<std::string> GresMemo::answered(const std::string &id)
+void GresMemo::ask_again(const std::string &id, Askers askers)
 {
-    std::set<std::string> gangs;
-    auto askers = askers_.find(id);
-    if (askers == askers_.end())
-        return gangs;
-    for (const std::string &gang : askers->second)
-        if (auto open = open_.find(gang);
-            open != open_.end() && --open->second == 0) {
+    Askers &waiting = askers_[id];
+    waiting.merge(askers);
+    for (const auto &[gang, missing] : askers) { // who has asked twice
+        Open &open = open_[gang];
+        (missing ? open.missing : open.outdated)--;
+    }
+}
+
+// Adds the gangs that have nothing else to wait for, or for which this was the
+// last that was missing.
+void GresMemo::answered(const Askers &askers, std::set<std::string> &gangs)
+{
+    for (const auto &[gang, missing] : askers) {
+        auto open = open_.find(gang);
+        if (open == open_.end())
+            continue;
+        std::size_t &left =
+            missing ? open->second.missing : open->second.outdated;
+        left--;
+        bool none = open->second.missing + open->second.outdated == 0;
+        if (none || (missing && left == 0))
             gangs.insert(gang);
+        if (none)
             open_.erase(open);
-        }
-    askers_.erase(askers);
-    return gangs;
+    }
 }
 
 // What these would ask may have been answered for others meanwhile.
@@ -221,8 +261,8 @@ void GresMemo::wake_roomless(const std::string &ns,
     bool all = !queue_.any_of(ns);
     for (int i = 0; !own->second.empty() && (all || i < most_woken); i++) {
         auto gang = own->second.extract(own->second.begin());
-        all_roomless_.erase(gang.value());
-        gangs.insert(std::move(gang));
+        all_roomless_.erase(gang.mapped());
+        gangs.insert(std::move(gang.mapped()));
     }
     if (own->second.empty())
         roomless_.erase(own);

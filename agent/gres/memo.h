@@ -43,7 +43,8 @@ class GresMemo {
     void turn_to(const std::shared_ptr<const DeviceCatalog> &catalog);
 
     // Return nothing if the answer is not known. take() returns the gang once
-    // all is known, and of these devices, that it has asked for.
+    // all is known that it has asked for, and again once all of that is of
+    // these devices.
     std::optional<KnownWish> wish_for(const DeviceRequest &request,
                                       const Asker &asker);
     std::optional<KnownCounts> counts_for(const DeviceRequest &request,
@@ -58,7 +59,7 @@ class GresMemo {
                      const DeviceClass &device_class,
                      std::set<DevicePtr> devices, const Asker &asker);
 
-    // Changes when a wish or counts that were known have become others.
+    // Changes when a wish or counts that were known may have become others.
     std::uint64_t version() const { return version_; }
     // Whether take() will return the gang.
     bool awaits(const std::string &gang) const;
@@ -74,7 +75,8 @@ class GresMemo {
         return queue_.due(now);
     }
     // Takes the answer to that question; nothing: there is none, and it is
-    // asked again. Returns the gangs (uids) that should ask again.
+    // asked again. Returns the gangs (uids) that should ask again: those for
+    // which nothing is missing any more, or nothing is outdated.
     std::set<std::string> take(std::optional<DeviceAnswer> answer,
                                Clock::time_point now);
 
@@ -87,7 +89,19 @@ class GresMemo {
                                   const DeviceRequest &request,
                                   const Asker &asker);
     void ask(DeviceQuestion question, const Asker &asker);
-    std::set<std::string> answered(const std::string &id);
+    // Who has asked a question, and whether he has no answer at all.
+    using Askers = std::map<std::string, bool>;
+    // Those that a gang has asked and that are not answered.
+    struct Open {
+        std::size_t missing = 0;
+        std::size_t outdated = 0;
+    };
+    // Gangs in the order in which they came.
+    using Line = std::map<std::uint64_t, std::string>;
+
+    void note(Askers &askers, const std::string &gang, bool missing);
+    void ask_again(const std::string &id, Askers askers);
+    void answered(const Askers &askers, std::set<std::string> &gangs);
     void wake_roomless(const std::string &ns, std::set<std::string> &gangs);
     void keep(const DeviceQuestion &question, DeviceAnswer answer);
 
@@ -96,10 +110,12 @@ class GresMemo {
     std::uint64_t asked_of_ = 0; // which of them: of the question under way
     KeptAnswers known_;
     QuestionQueue queue_;
-    std::map<std::string, std::set<std::string>> askers_; // by question
-    std::map<std::string, std::size_t> open_;             // questions, by gang
-    std::map<std::string, std::set<std::string>> roomless_; // by namespace
+    std::map<std::string, Askers> askers_; // by question
+    Askers askers_under_way_;              // of the question under way
+    std::map<std::string, Open> open_;     // by gang
+    std::map<std::string, Line> roomless_; // by namespace
     std::set<std::string> all_roomless_;
+    std::uint64_t places_ = 0;
     std::uint64_t version_ = 0;
 };
 

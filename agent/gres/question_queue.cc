@@ -16,11 +16,20 @@ using Rank = DeviceQuestion::Rank;
 std::size_t bytes_of(const DeviceQuestion &question)
 {
     std::size_t bytes = 0;
-    for (const CelSelector &selector : question.request.selectors)
-        bytes += selector.text().size();
+    for (const auto *selectors :
+         {&question.request.selectors, &question.class_selectors})
+        for (const CelSelector &selector : *selectors)
+            bytes += selector.text().size();
     for (const DeviceToleration &toleration : question.request.tolerations)
         bytes += toleration.json.size();
     return bytes;
+}
+
+// Whether the answer to a question with the same id is one to the other, too.
+bool answers(const DeviceQuestion &question, const DeviceQuestion &other)
+{
+    return question.id == other.id &&
+           std::ranges::includes(question.devices, other.devices);
 }
 
 } // namespace
@@ -29,32 +38,42 @@ bool QuestionQueue::has_room(const OfNamespace &own, const DeviceQuestion &more)
 {
     std::size_t count = 0;
     std::size_t bytes = bytes_of(more);
-    for (const auto &[id, waiting] : own) {
-        count += waiting.question.rank == more.rank;
-        bytes += bytes_of(waiting.question);
-    }
-    return count < most && (bytes <= most_bytes || own.empty());
+    for (const auto &[id, waiting] : own)
+        if (waiting.question.rank == more.rank) {
+            count++;
+            bytes += bytes_of(waiting.question);
+        }
+    return count < most && (bytes <= most_bytes || count == 0);
 }
 
-bool QuestionQueue::add(DeviceQuestion question)
+void QuestionQueue::join(DeviceQuestion &waits, DeviceQuestion more)
 {
-    if (under_way_ && under_way_->id == question.id)
-        return true; // with other devices, it is asked again
+    waits.rank = std::min(waits.rank, more.rank);
+    waits.known |= more.known;
+    waits.devices.merge(more.devices);
+}
+
+QuestionQueue::Added QuestionQueue::add(DeviceQuestion question)
+{
+    if (under_way_ && answers(*under_way_, question)) {
+        auto [same, is_new] = joined_.try_emplace(question.ns, question);
+        if (!is_new)
+            join(same->second, std::move(question));
+        return Added::under_way;
+    }
     auto known = waiting_.find(question.ns);
     if (known != waiting_.end())
         if (auto same = known->second.find(question.id);
             same != known->second.end()) {
-            DeviceQuestion &waits = same->second.question;
-            waits.rank = std::min(waits.rank, question.rank);
-            waits.devices.merge(question.devices);
-            return true;
+            join(same->second.question, std::move(question));
+            return Added::waits;
         }
     if (known != waiting_.end() && !has_room(known->second, question))
-        return false;
+        return Added::no_room;
     std::string id = question.id;
     OfNamespace &own = waiting_[question.ns];
     own.emplace(std::move(id), Waiting{std::move(question), ++places_});
-    return true;
+    return Added::waits;
 }
 
 bool QuestionQueue::has_share(const DeviceQuestion &question,
@@ -130,28 +149,56 @@ Clock::time_point QuestionQueue::due(Clock::time_point now) const
     return due;
 }
 
-void QuestionQueue::answered(std::size_t cost, Clock::time_point now)
+std::set<std::string> QuestionQueue::answered(std::size_t cost,
+                                              Clock::time_point now)
 {
+    std::set<std::string> namespaces;
     if (!under_way_)
-        return;
+        return namespaces;
     shares_.spend(under_way_->ns, cost, now);
+    namespaces.insert(under_way_->ns);
+    for (const auto &[ns, question] : joined_)
+        namespaces.insert(ns);
     for (auto &[ns, own] : waiting_)
-        own.erase(under_way_->id);
+        if (auto same = own.find(under_way_->id);
+            same != own.end() && answers(*under_way_, same->second.question)) {
+            own.erase(same);
+            namespaces.insert(ns);
+        }
     std::erase_if(waiting_,
                   [](const auto &of_ns) { return of_ns.second.empty(); });
     under_way_.reset();
+    joined_.clear();
+    return namespaces;
 }
 
 void QuestionQueue::failed(Clock::time_point now)
 {
     if (!under_way_)
         return;
-    DeviceQuestion question = *std::exchange(under_way_, std::nullopt);
     auto pause = doubled<Clock::duration>(first_pause, last_pause, failures_);
+    wait_again(*std::exchange(under_way_, std::nullopt), now + pause);
+    for (auto &[ns, question] : std::exchange(joined_, {}))
+        wait_again(std::move(question), now + pause);
+}
+
+// As many of a namespace may wait so as there have been under way: one.
+void QuestionQueue::wait_again(DeviceQuestion question,
+                               Clock::time_point not_before)
+{
     OfNamespace &own = waiting_[question.ns];
-    std::string id = question.id;
-    own.insert_or_assign(std::move(id), Waiting{std::move(question), ++places_,
-                                                now + pause, failures_ + 1});
+    auto [same, is_new] =
+        own.try_emplace(question.id, Waiting{question, ++places_});
+    if (!is_new)
+        join(same->second.question, std::move(question));
+    same->second.not_before = not_before;
+    same->second.failures = failures_ + 1;
+}
+
+bool QuestionQueue::waits(const std::string &id) const
+{
+    return std::ranges::any_of(
+        waiting_, [&](const auto &of_ns) { return of_ns.second.contains(id); });
 }
 
 bool QuestionQueue::waits_for_share(const std::string &ns,

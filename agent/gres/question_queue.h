@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace bridge {
@@ -22,16 +23,20 @@ namespace bridge {
 class QuestionQueue {
   public:
     // Of a namespace, so many questions of each rank and so many bytes of
-    // selectors wait, or one question.
+    // their selectors wait, or one question of that rank.
     static constexpr std::size_t most = 40;
     static constexpr std::size_t most_bytes = 1'000'000;
     // How long a question waits whose answer failed, doubled each time.
     static constexpr std::chrono::seconds first_pause{1};
     static constexpr std::chrono::seconds last_pause{60};
 
+    enum class Added {
+        waits,
+        under_way, // the one under way answers it, too
+        no_room,   // too many wait: the namespace has to ask again
+    };
     // If it waits already, it gets the better rank and the devices of both.
-    // Returns false if too many wait: the namespace has to ask again.
-    bool add(DeviceQuestion question);
+    Added add(DeviceQuestion question);
 
     // Returns the question that is to be answered now. Nothing: one is under
     // way, there is none, or all have to wait, until due().
@@ -39,8 +44,9 @@ class QuestionQueue {
     Clock::time_point due(Clock::time_point now) const;
 
     // The question under way has an answer, for so many steps; nobody else need
-    // ask the same. Or it has failed, and is asked again later.
-    void answered(std::size_t cost, Clock::time_point now);
+    // ask the same. Returns the namespaces of those whose questions this was.
+    // Or it has failed, and all of them ask again later.
+    std::set<std::string> answered(std::size_t cost, Clock::time_point now);
     void failed(Clock::time_point now);
     const std::optional<DeviceQuestion> &under_way() const
     {
@@ -48,6 +54,8 @@ class QuestionQueue {
     }
 
     bool any_of(const std::string &ns) const { return waiting_.contains(ns); }
+    // Whether a question with this id waits, the one under way apart.
+    bool waits(const std::string &id) const;
     // Whether questions of the namespace wait for its next share.
     bool waits_for_share(const std::string &ns, Clock::time_point now) const;
 
@@ -64,9 +72,13 @@ class QuestionQueue {
     bool has_share(const DeviceQuestion &question, Clock::time_point now) const;
     Waiting *best_of(OfNamespace &own, bool urgent, Clock::time_point now);
     std::optional<DeviceQuestion> take(bool urgent, Clock::time_point now);
+    static void join(DeviceQuestion &waits, DeviceQuestion more);
+    void wait_again(DeviceQuestion question, Clock::time_point not_before);
 
     std::map<std::string, OfNamespace> waiting_; // none of these is empty
     std::optional<DeviceQuestion> under_way_;
+    // Who else has asked that meanwhile, by namespace.
+    std::map<std::string, DeviceQuestion> joined_;
     unsigned failures_ = 0; // of the one under way
     bool urgent_next_ = true;
     std::string last_ns_[2]; // whose turn it was: others', urgent ones'

@@ -240,6 +240,60 @@ TEST_CASE("a question whose answer fails is asked again, but not at once")
     CHECK(bed.wish(gpu_request("a")) == "gpu");
 }
 
+TEST_CASE("all who have asked a question that fails ask it again")
+{
+    Bed bed;
+    bed.wish(gpu_request("a"), "a", "g");
+    REQUIRE(bed.memo.next(bed.now).has_value());
+    bed.wish(gpu_request("a"), "b", "placed", true);
+    CHECK(bed.memo.take(std::nullopt, bed.now).empty());
+    CHECK(bed.memo.awaits("g"));
+
+    bed.now = bed.memo.due(bed.now);
+    CHECK(bed.answer_one() == "b"); // which comes first
+    CHECK(bed.woken == Gangs{"g", "placed"});
+    CHECK(bed.answer_one() == "nobody");
+    CHECK(!bed.memo.awaits("placed"));
+}
+
+TEST_CASE("a gang is woken by the last answer that was missing")
+{
+    Bed bed;
+    bed.wish(number(0));
+    bed.answer_all();
+    bed.turn_to(5);
+    bed.wish(number(0));
+    bed.wish(number(1));
+
+    bed.answer_one();
+    CHECK(bed.woken == Gangs{"g"});
+    CHECK(bed.memo.awaits("g"));
+    bed.answer_one();
+    CHECK(bed.woken == Gangs{"g"});
+    CHECK(!bed.memo.awaits("g"));
+}
+
+TEST_CASE("an answer that was let go of meanwhile may have become another")
+{
+    Bed bed;
+    bed.count(number(0));
+    bed.answer_all();
+    bed.turn_to(5);
+    bed.count(number(0));
+    const std::uint64_t version = bed.memo.version();
+
+    bed.count(number(1)); // comes first, and is large
+    REQUIRE(bed.memo.next(bed.now)->id != "");
+    auto counts = std::make_shared<FitCounts>();
+    counts->nodes.resize(KeptAnswers::most_bytes / 200);
+    bed.memo.take(DeviceAnswer{.counts = std::move(counts)}, bed.now);
+    CHECK(bed.memo.version() == version);
+    bed.answer_all();
+
+    CHECK(bed.count(number(0)) == 5);
+    CHECK(bed.memo.version() != version);
+}
+
 TEST_CASE("gangs that have nodes are served first, whatever their share")
 {
     Bed bed;
@@ -253,6 +307,25 @@ TEST_CASE("gangs that have nodes are served first, whatever their share")
     bed.wish(number(3), "a", "placed", true);
     CHECK(bed.answer_one() == "a");
     CHECK(bed.woken == Gangs{"placed"});
+}
+
+TEST_CASE("a gang that has nodes does not wait to hear that it may again")
+{
+    Bed bed;
+    DeviceRequest request = gpu_request("a", "device.driver == 'none'");
+    request.class_name = "other.example.com";
+    CHECK(bed.wish(request) == "not known");
+    bed.answer_all();
+    REQUIRE(bed.wish(request) != "gpu");
+    bed.wish(number(0));
+    CHECK(bed.answer_one(cel_limits::of_namespace) == "a");
+
+    bed.turn_to(5);
+    bed.wish(request, "a", "waits");
+    CHECK(bed.answer_one() == "nobody");
+    bed.wish(request, "a", "placed", true);
+    CHECK(bed.answer_one() == "a");
+    CHECK(bed.woken.contains("placed"));
 }
 
 TEST_CASE("gangs that have nodes hold up no other namespace")
@@ -329,6 +402,39 @@ TEST_CASE("the questions that wait of a namespace are bounded")
     CHECK(bed.evaluated == 2 * most);
 }
 
+TEST_CASE("who has no room for a question asks again when others make it")
+{
+    Bed bed;
+    bed.wish(number(0), "poor");
+    bed.answer_one(cel_limits::of_namespace);
+    const int most = static_cast<int>(QuestionQueue::most);
+    for (int i = 1; i <= most; i++)
+        bed.wish(number(i), "poor");
+    bed.wish(number(most + 1), "poor", "late");
+    bed.wish(number(most + 2), "poor", "later");
+    for (int i = 1; i <= most; i++)
+        bed.wish(number(i), "rich", "rich");
+
+    CHECK(bed.answer_one() == "rich");
+    CHECK(bed.woken == Gangs{"late", "later"});
+    CHECK(!bed.memo.awaits("late"));
+}
+
+TEST_CASE("what has no room comes in the order in which it was asked")
+{
+    Bed bed;
+    const int most = static_cast<int>(QuestionQueue::most);
+    for (int i = 0; i < most; i++)
+        bed.wish(number(i));
+    bed.wish(number(100), "a", "z");
+    for (int i = 0; i < 20; i++)
+        bed.wish(number(100), "a", "h" + std::to_string(i));
+
+    bed.answer_one();
+    CHECK(bed.woken.contains("z"));
+    CHECK(bed.woken.size() == 10);
+}
+
 TEST_CASE("what questions of a namespace may say is bounded, but for one")
 {
     Bed bed;
@@ -343,12 +449,14 @@ TEST_CASE("what questions of a namespace may say is bounded, but for one")
     for (int i = 0; i < 10; i++)
         bed.wish(large(i), "a", "g" + std::to_string(i));
 
+    bed.wish(large(10), "a", "placed", true); // there is always room for one
+
     int asked = 0;
     while (bed.memo.next(bed.now) && asked < 20) {
         asked++;
         bed.memo.take(DeviceAnswer{}, bed.now);
     }
-    CHECK(asked == 3); // of less than a megabyte
+    CHECK(asked == 3 + 1); // of less than a megabyte, and that of "placed"
 }
 
 TEST_CASE("what is kept is bounded, and nobody loses by what another asks")
@@ -435,6 +543,33 @@ TEST_CASE("what selectors came to for single devices is remembered")
     bed.answer_all();
     for (std::size_t i = 0; i < 3; i++)
         CHECK(result_for(i) == (i < 2 ? "yes" : "no"));
+}
+
+TEST_CASE("devices that are asked for while others are compared come next")
+{
+    Bed bed;
+    DeviceRequest request = gpu_request("a", model_a);
+    const DeviceClass &of_it = bed.catalog->classes.at(request.class_name);
+    const auto devices = bed.catalog->pools.at(0).devices;
+    auto ask = [&](std::size_t i, const std::string &ns,
+                   const std::string &gang) {
+        bed.memo.ask_results(request, of_it, {devices[i]}, {ns, gang, true});
+    };
+    ask(0, "a", "g");
+    auto question = bed.memo.next(bed.now);
+    REQUIRE(question.has_value());
+    ask(0, "a", "same");
+    ask(1, "a", "g");
+    ask(2, "a", "g");
+    ask(3, "b", "h");
+    DeviceAnswer answer = bed.evaluator.answer(bed.catalog, *question);
+    CHECK(bed.memo.take(std::move(answer), bed.now) == Gangs{"same"});
+
+    CHECK(bed.answer_all() == Gangs{"g", "h"});
+    CHECK(bed.evaluated == 2);
+    for (std::size_t i = 0; i < 4; i++)
+        CHECK(result(bed.memo, *bed.catalog, request, devices[i]) !=
+              "not known");
 }
 
 TEST_CASE("which GRES each device is, is found out once for a catalog")
