@@ -36,12 +36,11 @@ static_assert(CelSelector::max_cost <= of_condition &&
               CelSelector::max_sum <= of_namespace / 2);
 
 // What the owner thread does with claims, in the same steps, which are 30 ns
-// each there: for the claims of a Pod without devices; for all devices of a job
-// and for each of its nodes; and in a turn. A turn ends the reading of claims
-// once it has done that much, so it takes no more than the sum: some 40 ms.
+// each there: for the claims of a Pod without devices, and in a turn. A turn
+// reads no more claims once it has done that much. The plan for a node of a job
+// may look up as much as max_sum: whoever planned with less would give up jobs
+// that Slurm had every reason to start.
 inline constexpr std::size_t of_pod = 400'000;
-inline constexpr std::size_t of_plan = 500'000;
-inline constexpr std::size_t of_planned_node = 10'000;
 inline constexpr std::size_t of_turn = 100'000;
 
 } // namespace bridge::cel_limits

@@ -19,7 +19,7 @@ namespace bridge {
 // of its class, and then its own, up to the first that is not true.
 struct SelectorResults {
     struct OfDevice {
-        DevicePtr device; // as it was then
+        std::weak_ptr<const Device> device; // as it was then
         std::vector<Result<bool>> results;
     };
     std::map<DeviceId, OfDevice> devices;

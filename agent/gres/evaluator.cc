@@ -32,7 +32,7 @@ std::vector<Result<bool>> results_of(const std::vector<CelSelector> &of_class,
 
 // What is known already stays, unless much of that must be of devices that are
 // gone; there: how many there are. What exceeds the budget is left out, and
-// asked for again.
+// asked for again; but a device that exceeds it alone is too expensive.
 SelectorResults results_for(const DeviceQuestion &question, std::size_t there,
                             CelBudget &budget)
 {
@@ -41,13 +41,16 @@ SelectorResults results_for(const DeviceQuestion &question, std::size_t there,
         made = *question.before;
     for (const DevicePtr &device : question.devices) {
         auto known = made.devices.find(device->id());
-        if (known != made.devices.end() && known->second.device == device)
+        if (known != made.devices.end() &&
+            known->second.device.lock() == device)
             continue;
+        bool alone = budget.left() == CelSelector::max_sum;
         auto results = results_of(question.class_selectors,
                                   question.request.selectors, *device, budget);
+        if (!budget.spent() || alone)
+            made.devices[device->id()] = {device, std::move(results)};
         if (budget.spent())
             break;
-        made.devices[device->id()] = {device, std::move(results)};
     }
     return made;
 }

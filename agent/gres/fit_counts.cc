@@ -39,18 +39,16 @@ class FitCounter {
         auto reason = unfit_device_reason(*device, request_, class_, budget_);
         if (!reason) {
             unclear_.insert(*node);
-            made_.unclear.push_back({device, reason.error().message});
+            made_.unclear.push_back({*node, reason.error().message});
         } else if (reason->empty()) {
-            FitCounts::OnNode &there = fit_[*node];
-            there.one = device;
-            there.count++;
+            fit_[*node]++;
         }
     }
 
     FitCounts counts()
     {
-        for (auto &[node, there] : fit_)
-            made_.nodes.push_back(std::move(there));
+        for (const auto &[node, count] : fit_)
+            made_.nodes.push_back({node, count});
         std::ranges::stable_sort(made_.nodes, std::ranges::greater{},
                                  &FitCounts::OnNode::count);
         return std::move(made_);
@@ -60,8 +58,8 @@ class FitCounter {
     const DeviceRequest &request_;
     const DeviceClass &class_;
     CelBudget &budget_;
-    std::map<std::string, FitCounts::OnNode> fit_; // by Node
-    std::set<std::string> unclear_;                // Nodes
+    std::map<std::string, std::int64_t> fit_; // by Node
+    std::set<std::string> unclear_;           // Nodes
     FitCounts made_;
 };
 
@@ -91,17 +89,17 @@ most_fitting(const FitCounts &counts, const DeviceRequest &request,
              const std::function<bool(const std::string &)> &may_be,
              CelBudget &budget)
 {
-    auto may_be_there = [&](const DevicePtr &device) {
-        return budget.spend(cost_of_node) && may_be(device->scope->node);
+    auto may_be_there = [&](const std::string &node) {
+        return budget.spend(cost_of_node) && may_be(node);
     };
     if (counts.too_much)
         return fail(Code::rejected, "request " + request.name + ": " +
                                         CelSelector::too_much_in_sum);
     for (const FitCounts::Unclear &one : counts.unclear)
-        if (may_be_there(one.device))
+        if (may_be_there(one.node))
             return fail(Code::rejected, with_name(one.reason, request.name));
     for (const FitCounts::OnNode &there : counts.nodes)
-        if (may_be_there(there.one))
+        if (may_be_there(there.node))
             return there.count;
     if (budget.spent())
         return fail(Code::rejected,
@@ -112,11 +110,10 @@ most_fitting(const FitCounts &counts, const DeviceRequest &request,
 bool operator==(const FitCounts &a, const FitCounts &b)
 {
     auto same_count = [](const auto &x, const auto &y) {
-        return x.count == y.count && x.one->scope->node == y.one->scope->node;
+        return x.count == y.count && x.node == y.node;
     };
     auto same_reason = [](const auto &x, const auto &y) {
-        return x.reason == y.reason &&
-               x.device->scope->node == y.device->scope->node;
+        return x.reason == y.reason && x.node == y.node;
     };
     return a.too_much == b.too_much &&
            std::ranges::equal(a.nodes, b.nodes, same_count) &&

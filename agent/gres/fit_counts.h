@@ -14,15 +14,16 @@
 
 namespace bridge {
 
-// Every device in here can be used on one Node only, that of its scope.
+// Of devices that can be used on one Node only. It keeps no device: it may be
+// kept for longer than these.
 struct FitCounts {
     struct OnNode {
-        DevicePtr one; // one of those that fit
+        std::string node;
         std::int64_t count = 0;
     };
-    // A device that could not be checked, and why: see with_name().
+    // Why a device of the Node could not be checked: see with_name().
     struct Unclear {
-        DevicePtr device;
+        std::string node;
         std::string reason;
     };
     std::vector<OnNode> nodes; // only Nodes with some; most devices first

@@ -7,7 +7,7 @@ namespace {
 
 // With the containers that they are in.
 constexpr std::size_t of_answer = 1000;
-constexpr std::size_t of_node = 200; // and the device, while nobody else has it
+constexpr std::size_t of_node = 200;
 constexpr std::size_t of_device = 500;
 constexpr std::size_t of_result = 50;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gres/plan_results.h"
 
+#include <utility>
+
 namespace bridge {
 
 void PlanResults::add(const std::vector<DevicesWanted> &wanted,
@@ -14,33 +16,52 @@ void PlanResults::add(const std::vector<DevicesWanted> &wanted,
         auto results = known(request, found->second);
         if (!results)
             continue;
+        Source &source = sources_[results.get()];
+        source.known = std::move(results);
         const std::vector<CelSelector> &of_class = found->second.selectors;
-        add(of_class, 0, results);
-        add(request.selectors, of_class.size(), results);
+        add(of_class, 0, source);
+        add(request.selectors, of_class.size(), source);
     }
 }
 
+// Many requests say the same, and have the same class.
 void PlanResults::add(const std::vector<CelSelector> &selectors,
-                      std::size_t first,
-                      const std::shared_ptr<const SelectorResults> &known)
+                      std::size_t first, Source &source)
 {
-    for (std::size_t i = 0; i < selectors.size(); i++)
-        places_[&selectors[i]].push_back({known, first + i});
+    for (std::size_t i = 0; i < selectors.size(); i++) {
+        std::vector<Place> &places = places_[&selectors[i]];
+        if (places.empty() || places.back().source != &source)
+            places.push_back({&source, first + i});
+    }
+}
+
+const PlanResults::Found &PlanResults::look_up(Source &source,
+                                               const Device &device)
+{
+    auto [found, is_new] = source.found.try_emplace(&device);
+    if (!is_new)
+        return found->second;
+    auto known = source.known->devices.find(device.id());
+    if (known != source.known->devices.end())
+        found->second = {&known->second,
+                         known->second.device.lock().get() != &device};
+    return found->second;
 }
 
 Result<bool> PlanResults::find(const CelSelector &selector,
                                const Device &device) const
 {
-    const DeviceId id = device.id();
-    if (auto found = places_.find(&selector); found != places_.end())
-        for (const Place &place : found->second) {
-            auto of_it = place.known->devices.find(id);
-            if (of_it == place.known->devices.end() ||
-                of_it->second.results.size() <= place.index)
+    if (auto places = places_.find(&selector); places != places_.end())
+        for (const Place &place : places->second) {
+            const Found &found = look_up(*place.source, device);
+            if (!found.known || found.known->results.size() <= place.index)
                 continue;
-            outdated_ |= of_it->second.device.get() != &device;
-            return of_it->second.results[place.index];
+            if (found.outdated)
+                asked_for_.insert(&device);
+            outdated_ |= found.outdated;
+            return found.known->results[place.index];
         }
+    asked_for_.insert(&device);
     missing_ = true;
     return fail(Code::busy, "it is not known yet which devices fit");
 }

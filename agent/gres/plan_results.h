@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is known of the selectors that a plan for a job needs: plan_claims()
-// looks them up here, so that the owner thread evaluates none.
+// What is known of the selectors that a plan for a node of a job needs:
+// plan_claims() looks them up here, so that the owner thread evaluates none.
 #pragma once
 
 #include "agent/gres/device_question.h"
@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
@@ -29,25 +30,40 @@ class PlanResults final : public CelVerdicts {
     Result<bool> find(const CelSelector &selector,
                       const Device &device) const override;
 
-    // What find() did not know since begin(), or only of the device as it was
-    // before.
-    void begin() { missing_ = outdated_ = false; }
+    // Whether find() did not know something, or only of the device as it was
+    // before; and for which devices.
     bool any_missing() const { return missing_; }
     bool any_outdated() const { return outdated_; }
+    bool is_asked_for(const Device &device) const
+    {
+        return asked_for_.contains(&device);
+    }
 
   private:
-    struct Place {
+    // A device is looked up by its names once, and then by its address.
+    struct Found {
+        const SelectorResults::OfDevice *known = nullptr; // null: nothing
+        bool outdated = false;
+    };
+    struct Source {
         std::shared_ptr<const SelectorResults> known;
+        std::unordered_map<const Device *, Found> found;
+    };
+    struct Place {
+        Source *source = nullptr;
         std::size_t index = 0; // in OfDevice::results
     };
 
     void add(const std::vector<CelSelector> &selectors, std::size_t first,
-             const std::shared_ptr<const SelectorResults> &known);
+             Source &source);
+    static const Found &look_up(Source &source, const Device &device);
 
+    std::map<const SelectorResults *, Source> sources_;
     std::unordered_map<const CelSelector *, std::vector<Place>> places_;
     std::unordered_set<const DeviceRequest *> seen_;
     mutable bool missing_ = false;
     mutable bool outdated_ = false;
+    mutable std::unordered_set<const Device *> asked_for_;
 };
 
 } // namespace bridge

@@ -15,6 +15,14 @@ namespace {
 constexpr std::size_t cost_of_lookup = 60;
 constexpr std::size_t bytes_per_step = 30;
 
+std::size_t cost_of(const std::vector<CelSelector> &selectors)
+{
+    std::size_t bytes = 0;
+    for (const CelSelector &selector : selectors)
+        bytes += selector.text().size();
+    return cost_of_lookup + bytes / bytes_per_step;
+}
+
 GresMemo::Asker asker_of(const Gang &gang)
 {
     return {gang.key.ns, gang.uid, gang.job && is_allocated(gang.job->state)};
@@ -27,10 +35,7 @@ GresMemo::Asker DeviceAnswers::turn_to_now(const Gang &gang,
                                            CelBudget &budget)
 {
     memo_.turn_to(devices_.catalog());
-    std::size_t bytes = 0;
-    for (const CelSelector &selector : request.selectors)
-        bytes += selector.text().size();
-    budget.spend(cost_of_lookup + bytes / bytes_per_step);
+    budget.spend(cost_of(request.selectors));
     return asker_of(gang);
 }
 
@@ -39,8 +44,6 @@ Result<GresWish> DeviceAnswers::gres_for(const Gang &gang,
                                          ReadBudget &budget)
 {
     auto known = memo_.wish_for(request, turn_to_now(gang, request, budget));
-    if (!known || known->outdated)
-        answer_next();
     if (!known)
         return fail(Code::busy, message_for(gang));
     budget.outdated |= known->outdated;
@@ -52,34 +55,40 @@ DeviceAnswers::counts_for(const Gang &gang, const DeviceRequest &request,
                           ReadBudget &budget)
 {
     auto known = memo_.counts_for(request, turn_to_now(gang, request, budget));
-    if (!known || known->outdated)
-        answer_next();
     if (!known)
         return fail(Code::busy, message_for(gang));
     budget.outdated |= known->outdated;
     return std::move(known->answer);
 }
 
-void DeviceAnswers::add_results(const std::vector<DevicesWanted> &wanted,
-                                const DeviceClasses &classes, PlanResults &to)
+std::size_t DeviceAnswers::add_results(const std::vector<DevicesWanted> &wanted,
+                                       const DeviceClasses &classes,
+                                       PlanResults &to)
 {
+    std::size_t cost = 0;
     to.add(wanted, classes,
-           [this](const DeviceRequest &request, const DeviceClass &of_it) {
+           [&](const DeviceRequest &request, const DeviceClass &of_it) {
+               cost += cost_of(request.selectors) + cost_of(of_it.selectors);
                return memo_.results_for(request, of_it);
            });
+    return cost;
 }
 
-void DeviceAnswers::ask_results(const Gang &gang,
-                                const std::vector<DevicesWanted> &wanted,
-                                const DeviceClasses &classes,
-                                const std::set<DevicePtr> &devices)
+std::size_t DeviceAnswers::ask_results(const Gang &gang,
+                                       const std::vector<DevicesWanted> &wanted,
+                                       const DeviceClasses &classes,
+                                       const std::set<DevicePtr> &devices)
 {
+    std::size_t cost = 0;
     for (const DevicesWanted &one : wanted)
         if (auto of_it = classes.find(one.request->class_name);
-            of_it != classes.end())
+            of_it != classes.end()) {
+            cost += cost_of(one.request->selectors) +
+                    cost_of(of_it->second.selectors) + devices.size();
             memo_.ask_results(*one.request, of_it->second, devices,
                               asker_of(gang));
-    answer_next();
+        }
+    return cost;
 }
 
 std::string DeviceAnswers::message_for(const Gang &gang) const

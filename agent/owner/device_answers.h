@@ -42,19 +42,22 @@ class DeviceAnswers {
     std::uint64_t version() const { return memo_.version(); }
 
     // Adds what is known of the selectors of these requests. The gang is woken
-    // when they are known for these devices, too.
-    void add_results(const std::vector<DevicesWanted> &wanted,
-                     const DeviceClasses &classes, PlanResults &to);
-    void ask_results(const Gang &gang, const std::vector<DevicesWanted> &wanted,
-                     const DeviceClasses &classes,
-                     const std::set<DevicePtr> &devices);
+    // when they are known for these devices, too. Both return what that cost,
+    // in steps.
+    std::size_t add_results(const std::vector<DevicesWanted> &wanted,
+                            const DeviceClasses &classes, PlanResults &to);
+    std::size_t ask_results(const Gang &gang,
+                            const std::vector<DevicesWanted> &wanted,
+                            const DeviceClasses &classes,
+                            const std::set<DevicePtr> &devices);
 
     // Whether the gang will be woken by an answer.
     bool awaited_by(const Gang &gang) const { return memo_.awaits(gang.uid); }
     // Why its Pods wait, for these.
     std::string message_for(const Gang &gang) const;
 
-    // Asks again what had to wait, which is due then.
+    // Has the next question answered, if one is due. Once a turn: questions of
+    // gangs that ask the same become one.
     void ask_due();
     Clock::time_point due() const { return memo_.due(context_.now); }
 

@@ -159,13 +159,6 @@ std::string DevicePlan::gres_of_living(const Pod &pod, const DeviceNeeds &needs)
     return text;
 }
 
-DevicePlan::Run DevicePlan::begin(const Job &job, bool may_exceed)
-{
-    return {.may_exceed = may_exceed,
-            .left = cel_limits::of_plan +
-                    job.nodes.size() * cel_limits::of_planned_node};
-}
-
 ClaimsPlan DevicePlan::for_node(const Gang &gang, std::size_t node,
                                 const DeviceNeeds &needs, Run &run)
 {
@@ -198,8 +191,8 @@ ClaimsPlan DevicePlan::with_given(const Gang &gang, std::size_t node,
     const ClaimStore &claims = devices_.claims();
     const Node &there = *nodes_.behind(job.nodes[node]);
     const std::vector<DevicePool> pools = pools_on(there);
-    answers_.add_results(needs.wanted, known->classes, run.results);
-    run.results.begin();
+    PlanResults results;
+    run.cost += answers_.add_results(needs.wanted, known->classes, results);
     ClaimsPlan plan = plan_claims(
         {.needs = needs,
          .given = std::move(given),
@@ -223,29 +216,31 @@ ClaimsPlan DevicePlan::with_given(const Gang &gang, std::size_t node,
              [&](const DeviceId &device, const std::set<std::string> &but_for) {
                  return claims.consumed_of(device, but_for, context_.now);
              },
-         .max_cost = run.left,
-         .results = &run.results});
-    note_results(gang, needs, pools, plan, run);
+         .results = &results});
+    note_results(gang, needs, pools, results, plan, run);
     return plan;
 }
 
 // That a device as it was before does not fit is no reason to give a job up,
-// and whoever plans for one that did fit finds out when the claim is written.
+// nor to have waited; and whoever plans for one that did fit finds out when the
+// claim is written.
 void DevicePlan::note_results(const Gang &gang, const DeviceNeeds &needs,
                               const std::vector<DevicePool> &pools,
+                              const PlanResults &results,
                               const ClaimsPlan &plan, Run &run)
 {
     run.cost += plan.cost;
-    run.left -= std::min(run.left, plan.cost);
-    const PlanResults &results = run.results;
     if (!results.any_missing() && !results.any_outdated())
         return;
     std::set<DevicePtr> devices;
     for (const DevicePool &pool : pools)
-        devices.insert(pool.devices.begin(), pool.devices.end());
-    answers_.ask_results(gang, needs.wanted, devices_.catalog()->classes,
-                         devices);
-    run.unanswered |= results.any_missing() || !plan.misfit.empty();
+        for (const DevicePtr &device : pool.devices)
+            if (results.is_asked_for(*device))
+                devices.insert(device);
+    run.cost += answers_.ask_results(gang, needs.wanted,
+                                     devices_.catalog()->classes, devices);
+    run.unanswered |=
+        results.any_missing() || !plan.misfit.empty() || !plan.wait.empty();
 }
 
 std::vector<DevicePool> DevicePlan::pools_on(const Node &node)

@@ -31,15 +31,12 @@ class DevicePlan {
     struct Run {
         // The job may have more devices than its Pods need.
         bool may_exceed = false;
-        std::size_t left = 0; // of what all of it may cost
-        PlanResults results{};
-        std::size_t cost = 0;
+        std::size_t cost = 0; // as steps of selectors
         // It is not known yet which devices fit: the gang is woken when it is.
         bool unanswered = false;
     };
-    static Run begin(const Job &job, bool may_exceed);
     // Plans for all Pods of the gang with these needs, which go to
-    // job.nodes[node] and must outlive the run.
+    // job.nodes[node].
     ClaimsPlan for_node(const Gang &gang, std::size_t node,
                         const DeviceNeeds &needs, Run &run);
 
@@ -59,7 +56,8 @@ class DevicePlan {
                           std::vector<DevicePtr> given, Run &run);
     void note_results(const Gang &gang, const DeviceNeeds &needs,
                       const std::vector<DevicePool> &pools,
-                      const ClaimsPlan &plan, Run &run);
+                      const PlanResults &results, const ClaimsPlan &plan,
+                      Run &run);
     std::vector<DevicePool> pools_on(const Node &node);
     CpuOffer cpus_for(const DeviceCatalog &catalog, const Job &job,
                       std::size_t node, const DeviceNeeds &needs) const;

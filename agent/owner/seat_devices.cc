@@ -160,8 +160,9 @@ bool SeatDevices::plan_nodes(const Gang &gang, const ByNode &by_node,
                              GangDevices &devices)
 {
     const Job &job = *gang.job;
-    DevicePlan::Run run = DevicePlan::begin(
-        job, gang.grouped || !job.gres_per_node.empty() || job.exclusive);
+    DevicePlan::Run run{.may_exceed = gang.grouped ||
+                                      !job.gres_per_node.empty() ||
+                                      job.exclusive};
     bool later = false;
     for (std::size_t i = 0; i < job.nodes.size(); i++) {
         auto found = by_node.find(job.nodes[i]);

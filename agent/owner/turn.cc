@@ -43,6 +43,7 @@ void Owner::turn()
     to_.batch_jobs.process();
     to_.room.process();
     to_.groups.report_due();
+    to_.device_answers.ask_due(); // what this turn has found missing
 }
 
 // When claims have taken enough time, gangs that need more of it wait for the

@@ -509,7 +509,6 @@ std::string result(GresMemo &memo, const DeviceCatalog &catalog,
                 [&](const DeviceRequest &one, const DeviceClass &of_it) {
                     return memo.results_for(one, of_it);
                 });
-    results.begin();
     CelBudget budget(1000, &results);
     auto reason = unfit_device_reason(
         *device, request, catalog.classes.at(request.class_name), budget);
@@ -589,4 +588,50 @@ TEST_CASE("which GRES each device is, is found out once for a catalog")
     CelBudget budget(CelSelector::max_sum);
     CHECK(!gres_for(*catalog, kinds_of(*catalog), question.request, budget)
                .has_value());
+}
+
+TEST_CASE("a device that is too expensive alone holds up no other")
+{
+    // Each costs some hundred thousand steps.
+    constexpr char dear[] =
+        "[1,2,3,4,5,6,7,8,9,10,11,12].all(a,[1,2,3,4,5,6,7,8,9,10,11,12]"
+        ".all(b,[1,2,3,4,5,6,7,8,9,10,11,12].all(c,"
+        "[1,2,3,4,5,6,7,8,9,10,11,12].all(d,a+b+c+d>0))))";
+    Bed bed;
+    const auto devices = bed.catalog->pools.at(0).devices;
+    DeviceQuestion question;
+    question.kind = Kind::results;
+    question.request = gpu_request("a");
+    for (int i = 0; i < 200; i++)
+        question.class_selectors.push_back(*CelSelector::parse(dear));
+    question.devices = {devices[0], devices[1]};
+
+    for (std::size_t times = 1; times <= 2; times++) {
+        DeviceAnswer answer = bed.evaluator.answer(bed.catalog, question);
+        REQUIRE(answer.results->devices.size() == times);
+        question.before = answer.results;
+    }
+    for (const auto &[id, of_it] : question.before->devices) {
+        REQUIRE(!of_it.results.back());
+        CHECK(of_it.results.back().error().message.contains("too expensive"));
+    }
+}
+
+TEST_CASE("no answer keeps a device that has gone")
+{
+    Bed bed;
+    DeviceRequest request = gpu_request("a", model_a);
+    const DeviceClass of_it = bed.catalog->classes.at(request.class_name);
+    bed.count(request);
+    bed.memo.ask_results(request, of_it, {bed.catalog->pools[0].devices[0]},
+                         {"a", "g"});
+    bed.answer_all();
+    const std::weak_ptr<const Device> device = bed.catalog->pools[0].devices[0];
+
+    bed.turn_to(5);
+    bed.wish(gpu_request("other"));
+    bed.answer_all();
+
+    CHECK(bed.memo.results_for(request, of_it)->devices.size() == 1);
+    CHECK(device.expired());
 }
