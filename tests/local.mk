@@ -349,6 +349,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/operator/update_test.cc \
 	tests/unit/operator/worker_pod_test.cc \
 	tests/unit/operator/worker_request_test.cc \
+	tests/unit/owner/claim_turns_test.cc \
 	tests/unit/owner/creation_time_test.cc \
 	tests/unit/owner/errands_test.cc \
 	tests/unit/owner/explain_page_test.cc \

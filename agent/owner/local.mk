@@ -13,6 +13,7 @@ agent_owner_sources = \
 	agent/owner/batch_tidy.cc agent/owner/batch_tidy.h \
 	agent/owner/claim_needs.cc agent/owner/claim_needs.h \
 	agent/owner/claim_users.cc agent/owner/claim_users.h \
+	agent/owner/claim_turns.cc agent/owner/claim_turns.h \
 	agent/owner/context.h \
 	agent/owner/creation_time.h \
 	agent/owner/device_answers.cc agent/owner/device_answers.h \

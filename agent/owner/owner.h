@@ -6,6 +6,7 @@
 // passed on here.
 #pragma once
 
+#include "agent/owner/claim_turns.h"
 #include "agent/owner/explain_page.h"
 #include "agent/owner/message.h"
 #include "agent/owner/parts.h"
@@ -103,7 +104,7 @@ class Owner {
     void decide_woken(const std::set<std::string> &woken);
     void tick();
     void look_at_states();
-    bool reads_claims(const std::string &uid);
+    bool reads_claims(const GangEntry &entry) const;
     void reconcile(const std::string &uid);
     void derive(GangEntry &entry);
     void derive_placement(GangEntry &entry);
@@ -111,7 +112,7 @@ class Owner {
 
     Mailbox<Message> &mailbox_;
     OwnerParts to_;
-    std::string turn_begins_at_; // the gang (uid), or the next
+    ClaimTurns claim_turns_;
     bool stopping_ = false;
 };
 

@@ -47,29 +47,30 @@ void Owner::turn()
 }
 
 // When claims have taken enough time, gangs that need more of it wait for the
-// next turn, after what has arrived meanwhile; that begins with them.
+// next turn, after what has arrived meanwhile.
 void Owner::decide_woken(const std::set<std::string> &woken)
 {
     to_.claim_needs.begin_turn();
-    auto at = woken.lower_bound(turn_begins_at_);
-    turn_begins_at_.clear();
-    for (std::size_t i = 0; i < woken.size(); i++, at++) {
-        if (at == woken.end())
-            at = woken.begin();
-        if (!to_.claim_needs.did_enough() || !reads_claims(*at)) {
-            reconcile(*at);
+    ClaimTurns::Gangs readers;
+    for (const std::string &uid : woken)
+        if (const GangEntry *entry = to_.gangs.find(uid);
+            entry && reads_claims(*entry))
+            readers[entry->gang.key.ns].insert(uid);
+        else
+            reconcile(uid);
+    for (const auto &[ns, uid] : claim_turns_.order(readers)) {
+        if (to_.claim_needs.did_enough()) {
+            to_.agenda.wake(uid);
             continue;
         }
-        to_.agenda.wake(*at);
-        if (turn_begins_at_.empty())
-            turn_begins_at_ = *at;
+        reconcile(uid);
+        claim_turns_.had(ns, uid);
     }
 }
 
-bool Owner::reads_claims(const std::string &uid)
+bool Owner::reads_claims(const GangEntry &entry) const
 {
-    const GangEntry *entry = to_.gangs.find(uid);
-    return entry && !entry->in_flight && has_resource_claims(entry->gang);
+    return !entry.in_flight && has_resource_claims(entry.gang);
 }
 
 void Owner::tick()

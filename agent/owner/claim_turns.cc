@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent/owner/claim_turns.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+
+namespace bridge {
+
+namespace {
+
+// Returns iterators to all, beginning behind the key.
+template <class Container>
+auto rotated(const Container &all, const std::string &key)
+{
+    std::vector<typename Container::const_iterator> made;
+    const auto from = all.upper_bound(key);
+    for (auto at = from; at != all.end(); at++)
+        made.push_back(at);
+    for (auto at = all.begin(); at != from; at++)
+        made.push_back(at);
+    return made;
+}
+
+} // namespace
+
+std::vector<std::pair<std::string, std::string>>
+ClaimTurns::order(const Gangs &gangs)
+{
+    std::erase_if(last_,
+                  [&](const auto &one) { return !gangs.contains(one.first); });
+    std::vector<std::pair<std::string, std::string>> made;
+    std::map<std::size_t, std::vector<std::pair<std::string, std::string>>>
+        by_round;
+    for (const auto &ns : rotated(gangs, last_ns_)) {
+        std::size_t round = 0;
+        for (const auto &uid : rotated(ns->second, last_[ns->first]))
+            by_round[round++].emplace_back(ns->first, *uid);
+    }
+    for (auto &[round, those] : by_round)
+        std::ranges::move(those, std::back_inserter(made));
+    return made;
+}
+
+void ClaimTurns::had(const std::string &ns, const std::string &uid)
+{
+    last_ns_ = ns;
+    last_[ns] = uid;
+}
+
+} // namespace bridge
