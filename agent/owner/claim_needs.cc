@@ -17,6 +17,8 @@ namespace {
 constexpr char admin_label[] = "resource.kubernetes.io/admin-access";
 // Of a gang that may share a claim, as steps.
 constexpr std::size_t cost_of_user = 5;
+// Of a predicate that is compared with a Node.
+constexpr std::size_t bytes_per_step = 60;
 
 bool has_live_job(const Gang &gang)
 {
@@ -79,17 +81,18 @@ bool ClaimNeeds::may_admin(const std::string &ns) const
            found->second.labels.at(admin_label) == "true";
 }
 
-// Pods change for many reasons, and their claims seldom. A claim that is still
-// to be made has no version.
+// Pods change for many reasons, and their claims seldom. What is kept is no
+// more than a part of the claims that there are. A claim that is still to be
+// made has no version.
 ClaimAnswer ClaimNeeds::remembered(const Gang &gang,
                                    const ResourceClaimPtr &claim,
                                    const Predicate &where,
                                    const std::function<ClaimAnswer()> &read)
 {
-    bool of_now = kept_for_ == to_.devices.catalog();
-    if (!of_now || kept_.size() >= most_kept)
+    if (auto catalog = to_.devices.catalog(); kept_for_ != catalog) {
         kept_.clear();
-    kept_for_ = to_.devices.catalog();
+        kept_for_ = std::move(catalog);
+    }
     bool admin = may_admin(gang.key.ns);
     if (auto known = kept_.find(claim->uid);
         known != kept_.end() && still_holds(known->second, claim, where, admin))
@@ -169,6 +172,7 @@ Result<std::int64_t> ClaimNeeds::most_on_a_node(const Gang &gang,
         [&](const std::string &name) {
             const Node *node =
                 to_.nodes.is_slurms(name) ? to_.nodes.find(name) : nullptr;
+            budget.spend(wanted.text().size() / bytes_per_step);
             return node && matches(wanted, *node);
         },
         budget);

@@ -63,8 +63,6 @@ class ClaimNeeds {
     std::vector<ClaimHold> held_for(const Pod &pod) const;
 
   private:
-    static constexpr std::size_t most_kept = 10'000; // claims
-
     // An answer, and what it follows from. It has pointers into the claim.
     struct Kept {
         std::weak_ptr<const ResourceClaim> claim;
