@@ -1,9 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gres/device_store.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace bridge {
+
+namespace {
+
+bool are_same(const NodeCpus &a, const NodeCpus &b)
+{
+    auto same_device = [](const DevicePtr &x, const DevicePtr &y) {
+        return x == y || x->id() == y->id();
+    };
+    return std::ranges::equal(a, b, [&](const auto &x, const auto &y) {
+        return x.first == y.first &&
+               std::ranges::equal(x.second, y.second, same_device);
+    });
+}
+
+} // namespace
 
 DeviceStore::DeviceStore(std::vector<DeviceGres> gres,
                          std::vector<CapacityGres> counted)
@@ -143,9 +159,10 @@ void DeviceStore::take_inventory(std::shared_ptr<const DeviceInventory> made)
 {
     if (!made || made == made_)
         return;
-    bool cpus = !made->cpus.empty() || (made_ && !made_->cpus.empty());
+    static const NodeCpus none;
+    bool same = are_same(made->cpus, made_ ? made_->cpus : none);
     made_ = std::move(made);
-    if (cpus)
+    if (!same)
         catalog_.reset();
 }
 

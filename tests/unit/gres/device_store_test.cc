@@ -119,4 +119,8 @@ TEST_CASE("CPU devices are those of the newest inventory that are there still")
     store.put(make_class("more", "true"), false); // another is to be made
     store.take_inventory(std::move(made));
     CHECK(store.catalog()->cpus.at("n1").size() == 2);
+
+    const auto catalog = store.catalog();
+    store.take_inventory(store.inventory()->get()); // with the same devices
+    CHECK(store.catalog() == catalog);
 }
