@@ -204,9 +204,8 @@ bool GangDeviceFacts::only_waits(const GangEntry &entry,
 // do not come for a while.
 bool GangDeviceFacts::awaits_newer(const GangEntry &entry) const
 {
-    bool recently =
-        !entry.answers_missed_since ||
-        to_.context.now - *entry.answers_missed_since < told_after;
+    bool recently = !entry.answers_missed_since ||
+                    to_.context.now - *entry.answers_missed_since < told_after;
     return !entry.gang.job && recently && to_.answers.awaited_by(entry.gang);
 }
 
@@ -221,6 +220,9 @@ void GangDeviceFacts::note_answers(GangEntry &entry, bool unanswered)
     const Clock::time_point now = to_.context.now;
     if (!entry.answers_missed_since)
         entry.answers_missed_since = now;
+    // Nobody has found out meanwhile that they have to wait.
+    entry.devices_missed_since.reset();
+    entry.bind_failing_since.reset();
     if (now - *entry.answers_missed_since < told_after)
         to_.agenda.wake_at(entry, *entry.answers_missed_since + told_after);
     if (!to_.answers.awaited_by(entry.gang))
