@@ -68,6 +68,8 @@ TEST_CASE("a change of devices is reported once")
     CHECK(bed.devices.pop_change() == DeviceChange::freed);
 
     bed.devices.put(make_slice("kn2"), false);
+    CHECK(!bed.devices.pop_change()); // not more often than that
+    bed.context.now += DeviceStore::pause;
     CHECK(bed.devices.pop_change() == DeviceChange::others);
 }
 
