@@ -7,6 +7,11 @@
 
 namespace bridge {
 
+bool is_placed(const Gang &gang)
+{
+    return gang.job && is_allocated(gang.job->state);
+}
+
 bool waits(const Gang &gang, const Pod &pod)
 {
     return !pod.bound() && !pod.terminal() && !pod.deleting &&
@@ -15,8 +20,7 @@ bool waits(const Gang &gang, const Pod &pod)
 
 bool wants_node(const Gang &gang)
 {
-    bool has_node = !gang.assumed_bound.empty() ||
-                    (gang.job && is_allocated(gang.job->state));
+    bool has_node = !gang.assumed_bound.empty() || is_placed(gang);
     return !has_node && std::ranges::any_of(gang.pods, [](const PodPtr &pod) {
         return !pod->bound() && !pod->terminal();
     });

@@ -14,6 +14,9 @@
 
 namespace bridge {
 
+// Whether Slurm has given nodes to its job, and the job has not ended.
+bool is_placed(const Gang &gang);
+
 // Whether the Pod is on no node yet and may still get one.
 bool waits(const Gang &gang, const Pod &pod);
 bool any_waits(const Gang &gang);

@@ -24,28 +24,30 @@ auto rotated(const Container &all, const std::string &key)
 
 } // namespace
 
-std::vector<std::pair<std::string, std::string>>
-ClaimTurns::order(const Gangs &gangs)
+std::vector<ClaimTurns::Turn> ClaimTurns::order(const Gangs &gangs)
 {
     std::erase_if(last_,
                   [&](const auto &one) { return !gangs.contains(one.first); });
-    std::vector<std::pair<std::string, std::string>> made;
-    std::map<std::size_t, std::vector<std::pair<std::string, std::string>>>
-        by_round;
+    std::map<std::size_t, std::vector<Turn>> by_round;
     for (const auto &ns : rotated(gangs, last_ns_)) {
         std::size_t round = 0;
-        for (const auto &uid : rotated(ns->second, last_[ns->first]))
-            by_round[round++].emplace_back(ns->first, *uid);
+        const Last &last = last_[ns->first];
+        for (const auto &uid : rotated(ns->second.placed, last.placed))
+            by_round[round++].push_back({ns->first, *uid, true});
+        for (const auto &uid : rotated(ns->second.waiting, last.waiting))
+            by_round[round++].push_back({ns->first, *uid, false});
     }
+    std::vector<Turn> made;
     for (auto &[round, those] : by_round)
         std::ranges::move(those, std::back_inserter(made));
     return made;
 }
 
-void ClaimTurns::had(const std::string &ns, const std::string &uid)
+void ClaimTurns::had(const Turn &turn)
 {
-    last_ns_ = ns;
-    last_[ns] = uid;
+    last_ns_ = turn.ns;
+    Last &last = last_[turn.ns];
+    (turn.placed ? last.placed : last.waiting) = turn.uid;
 }
 
 } // namespace bridge

@@ -20,8 +20,8 @@ namespace {
 // where it is.
 bool covered(const Gang &gang, const Pod &pod)
 {
-    return gang.job && is_allocated(gang.job->state) &&
-           lives_by_job(gang, pod) && !placed_elsewhere(gang, pod);
+    return is_placed(gang) && lives_by_job(gang, pod) &&
+           !placed_elsewhere(gang, pod);
 }
 
 PlacementTable::Asker asker_for(const Gang &gang)

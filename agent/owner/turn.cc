@@ -54,17 +54,19 @@ void Owner::decide_woken(const std::set<std::string> &woken)
     ClaimTurns::Gangs readers;
     for (const std::string &uid : woken)
         if (const GangEntry *entry = to_.gangs.find(uid);
-            entry && reads_claims(*entry))
-            readers[entry->gang.key.ns].insert(uid);
-        else
+            entry && reads_claims(*entry)) {
+            ClaimTurns::OfNamespace &own = readers[entry->gang.key.ns];
+            (is_placed(entry->gang) ? own.placed : own.waiting).insert(uid);
+        } else {
             reconcile(uid);
-    for (const auto &[ns, uid] : claim_turns_.order(readers)) {
+        }
+    for (const ClaimTurns::Turn &one : claim_turns_.order(readers)) {
         if (to_.claim_needs.did_enough()) {
-            to_.agenda.wake(uid);
+            to_.agenda.wake(one.uid);
             continue;
         }
-        reconcile(uid);
-        claim_turns_.had(ns, uid);
+        reconcile(one.uid);
+        claim_turns_.had(one);
     }
 }
 
