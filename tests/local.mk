@@ -244,6 +244,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/flows/bridge_kube_faults_test.cc \
 	tests/unit/flows/bridge_late_answers_test.cc \
 	tests/unit/flows/bridge_life_test.cc \
+	tests/unit/flows/bridge_long_plans_test.cc \
 	tests/unit/flows/bridge_nodes_test.cc \
 	tests/unit/flows/bridge_placement_test.cc \
 	tests/unit/flows/bridge_plugins_test.cc \
@@ -284,6 +285,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/gres/extended_claim_test.cc \
 	tests/unit/gres/fit_counts_test.cc \
 	tests/unit/gres/gres_memo_test.cc \
+	tests/unit/gres/kept_plan_test.cc \
 	tests/unit/gres/plugin_resources_test.cc \
 	tests/unit/metrics/census_pace_test.cc \
 	tests/unit/metrics/counted.h \

@@ -3,6 +3,7 @@
 
 #include "agent/cel/lexer.h"
 #include "agent/cel/node.h"
+#include "agent/objects/digest.h"
 
 #include <algorithm>
 #include <format>
@@ -18,6 +19,7 @@ Result<CelSelector> CelSelector::parse(std::string_view text)
         return std::unexpected(root.error());
     CelSelector made;
     made.text_ = text;
+    made.digest_ = digest_of(text);
     made.root_ = std::move(*root);
     return made;
 }

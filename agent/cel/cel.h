@@ -65,6 +65,8 @@ class CelSelector {
     Result<bool> matches_alone(const Device &device, CelBudget &sum) const;
 
     const std::string &text() const { return text_; }
+    // digest_of() the text, for keys.
+    const std::string &digest() const { return digest_; }
 
     // Frees the parsed expression and keeps the text. matches() returns
     // Code::rejected from now on.
@@ -72,6 +74,7 @@ class CelSelector {
 
   private:
     std::string text_;
+    std::string digest_;
     std::shared_ptr<const CelNode> root_;
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agent/gang/gang.h"
+#include "agent/gres/kept_plan.h"
 #include "common/base/mailbox.h"
 
 #include <cstddef>
@@ -91,6 +92,9 @@ struct GangEntry {
     std::optional<Clock::time_point> devices_missed_since;
     // Since when it is not known which devices fit its claims.
     std::optional<Clock::time_point> answers_missed_since;
+
+    // --- DevicePlan; of the job that it has, until its Pods are bound
+    NodePlans node_plans;
 
     // --- Permission
     // Since when an adoption waits because its devices are unknown.

@@ -37,10 +37,12 @@ static_assert(CelSelector::max_cost <= of_condition &&
 
 // What the owner thread does with claims, in the same steps, which are 30 ns
 // each there: for the claims of a Pod without devices, and in a turn. A turn
-// reads no more claims once it has done that much. The plan for a node of a job
-// may look up as much as max_sum: whoever planned with less would give up jobs
-// that Slurm had every reason to start.
+// reads no more claims once it has done that much. The same of the plan for a
+// job: once it has taken that much, the other nodes wait for the next turn. The
+// plan for one node may look up as much as max_sum: whoever planned with less
+// would give up jobs that Slurm had every reason to start.
 inline constexpr std::size_t of_pod = 400'000;
 inline constexpr std::size_t of_turn = 100'000;
+inline constexpr std::size_t of_plan = 500'000;
 
 } // namespace bridge::cel_limits

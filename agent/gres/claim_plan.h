@@ -53,6 +53,12 @@ struct ClaimsPlan {
     std::size_t cost = 0; // of PlanFacts::max_cost
 };
 
+// Whether the Pods get no devices now.
+inline bool is_trouble(const ClaimsPlan &plan)
+{
+    return !plan.misfit.empty() || !plan.wait.empty();
+}
+
 struct PlanFacts {
     const DeviceNeeds &needs;     // of all Pods of the job on this node
     std::vector<DevicePtr> given; // devices of the job's GRES that serve claims

@@ -15,6 +15,9 @@ void ClaimStore::replace(std::vector<ResourceClaim> claims)
     claims_.clear();
     taken_.clear();
     twice_.clear();
+    changes_.clear();
+    for (const auto &[device, uids] : held_devices_)
+        note_change(device);
     for (ResourceClaim &claim : claims)
         put(std::move(claim));
 }
@@ -63,7 +66,7 @@ void ClaimStore::transfer_hold(const ResourceClaim &claim)
     erase_hold(uid_until_made(claim.owner_uid));
     auto [made, fresh] = held_.try_emplace(claim.uid, std::move(hold));
     for (const auto &[device, until] : made->second.until)
-        held_devices_[device].insert(claim.uid);
+        index_hold(device, claim.uid);
 }
 
 void ClaimStore::erase_hold(const std::string &uid)
@@ -76,6 +79,12 @@ void ClaimStore::erase_hold(const std::string &uid)
     held_.erase(held);
 }
 
+void ClaimStore::index_hold(const DeviceId &device, const std::string &uid)
+{
+    held_devices_[device].insert(uid);
+    note_change(device);
+}
+
 void ClaimStore::unindex_hold(const DeviceId &device, const std::string &uid)
 {
     auto uids = held_devices_.find(device);
@@ -84,6 +93,33 @@ void ClaimStore::unindex_hold(const DeviceId &device, const std::string &uid)
     uids->second.erase(uid);
     if (uids->second.empty())
         held_devices_.erase(uids);
+    note_change(device);
+}
+
+void ClaimStore::note_change(const DeviceId &device)
+{
+    if (any_in(device.driver, device.pool))
+        changes_[{device.driver, device.pool}] = ++last_change_;
+    else
+        changes_.erase({device.driver, device.pool});
+}
+
+bool ClaimStore::any_in(const std::string &driver,
+                        const std::string &pool) const
+{
+    auto has = [&](const auto &devices) {
+        auto first = devices.lower_bound({driver, pool, ""});
+        return first != devices.end() && first->first.driver == driver &&
+               first->first.pool == pool;
+    };
+    return has(taken_) || has(held_devices_);
+}
+
+std::uint64_t ClaimStore::changes_in(const std::string &driver,
+                                     const std::string &pool) const
+{
+    auto found = changes_.find({driver, pool});
+    return found == changes_.end() ? 0 : found->second;
 }
 
 // Removes expired devices from the hold, so that a later write does not renew
@@ -177,7 +213,7 @@ void ClaimStore::hold(const ObjectKey &claim, const std::string &uid,
     held.writers.insert(gang);
     for (const DeviceId &device : devices) {
         held.until[device] = now + hold_time;
-        held_devices_[device].insert(uid);
+        index_hold(device, uid);
     }
     for (const auto &[device, consumed] : shares)
         for (const auto &[name, amount] : consumed) {
@@ -308,6 +344,7 @@ void ClaimStore::index(const ResourceClaim &claim)
             claim.key, claim.allocated_by_us, in_share,
             consumed == claim.consumed.end() ? Capacities{} : consumed->second};
         update_twice(device);
+        note_change(device);
     }
 }
 
@@ -330,6 +367,7 @@ void ClaimStore::unindex(const ResourceClaim &claim)
             update_twice(device);
             if (found->second.empty())
                 taken_.erase(found);
+            note_change(device);
         }
 }
 

@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bridge {
@@ -80,6 +81,12 @@ class ClaimStore {
                                    const std::string &pool,
                                    Clock::time_point now) const;
 
+    // Returns a number that changes whenever devices of the pool are taken,
+    // held or given back, but not when the time of a hold is over; 0 while none
+    // is.
+    std::uint64_t changes_in(const std::string &driver,
+                             const std::string &pool) const;
+
     // Returns what the shares of the device consume now, held ones included,
     // not counting the claims with these uids. Nothing: a claim has the whole
     // device.
@@ -113,7 +120,10 @@ class ClaimStore {
     };
     void transfer_hold(const ResourceClaim &claim);
     void erase_hold(const std::string &uid);
+    void index_hold(const DeviceId &device, const std::string &uid);
     void unindex_hold(const DeviceId &device, const std::string &uid);
+    void note_change(const DeviceId &device);
+    bool any_in(const std::string &driver, const std::string &pool) const;
     void forget_expired(const std::string &uid, Held &held,
                         Clock::time_point now);
     void sweep_holds(Clock::time_point now);
@@ -134,6 +144,9 @@ class ClaimStore {
     // Uids of the claims.
     std::map<DeviceId, std::set<std::string>> held_devices_;
     SweepMark holds_sweep_{64};
+    // By driver and name of the pools with such devices.
+    std::map<std::pair<std::string, std::string>, std::uint64_t> changes_;
+    std::uint64_t last_change_ = 0;
 };
 
 } // namespace bridge

@@ -173,10 +173,17 @@ std::vector<DevicePool> NodePools::all_on(const Node &node) const
     std::vector<DevicePool> made;
     for (auto &[i, there] : devices_on(node)) {
         const DevicePool &pool = catalog_->pools[i];
-        made.push_back({pool.driver, pool.name, pool.generation, pool.complete,
+        made.push_back({pool.driver,
+                        pool.name,
+                        pool.generation,
+                        pool.complete,
                         pool.unfit_reason,
-                        pool.counters.empty() ? std::move(there) : pool.devices,
+                        {},
                         pool.counters});
+        if (pool.counters.empty())
+            made.back().devices = std::move(there);
+        else
+            made.back().devices = pool.devices;
     }
     return made;
 }

@@ -48,8 +48,10 @@ struct GangDevices {
     // whether the agent may read them.
     bool unknown = false;
     // It is not known yet which devices fit its claims. `reason` says so, and
-    // nothing else here follows from these.
+    // nothing else here follows from these. goes_on: since one turn was too
+    // short to find it out; the next one goes on.
     bool unanswered = false;
+    bool goes_on = false;
     // By Pod (uid) of a grouped gang: the only Slurm node of the job where the
     // Pod can use the devices that it has already.
     std::map<std::string, std::string> at = {};

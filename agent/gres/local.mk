@@ -22,6 +22,7 @@ agent_gres_sources = \
 	agent/gres/index.cc agent/gres/index.h \
 	agent/gres/inventory.cc agent/gres/inventory.h \
 	agent/gres/kept_answers.cc agent/gres/kept_answers.h \
+	agent/gres/kept_plan.cc agent/gres/kept_plan.h \
 	agent/gres/memo.cc agent/gres/memo.h \
 	agent/gres/needs.cc agent/gres/needs.h \
 	agent/gres/plan_results.cc agent/gres/plan_results.h \

@@ -22,7 +22,7 @@ void add_part(std::string &key, char kind, const std::string &part)
 void add_selectors(std::string &key, const std::vector<CelSelector> &selectors)
 {
     for (const CelSelector &selector : selectors)
-        add_part(key, 's', selector.text());
+        add_part(key, 's', selector.digest());
 }
 
 std::string id_of(Kind kind, const DeviceRequest &request)
@@ -155,23 +155,38 @@ void GresMemo::ask(DeviceQuestion question, const Asker &asker)
         note(askers_under_way_, asker.gang, missing);
         break;
     case QuestionQueue::Added::no_room:
-        if (all_roomless_.insert(asker.gang).second)
+        if (auto [one, is_new] = all_roomless_.try_emplace(asker.gang, missing);
+            is_new)
             roomless_[asker.ns].emplace(++places_, asker.gang);
+        else
+            one->second |= missing;
     }
 }
 
 void GresMemo::note(Askers &askers, const std::string &gang, bool missing)
 {
     auto [asker, is_new] = askers.try_emplace(gang, missing);
-    if (!is_new)
-        return;
     Open &open = open_[gang];
-    (missing ? open.missing : open.outdated)++;
+    if (is_new) {
+        (missing ? open.missing : open.outdated)++;
+    } else if (missing && !asker->second) { // what there was is kept no more
+        asker->second = true;
+        open.outdated--;
+        open.missing++;
+    }
 }
 
 bool GresMemo::awaits(const std::string &gang) const
 {
     return open_.contains(gang) || all_roomless_.contains(gang);
+}
+
+bool GresMemo::misses(const std::string &gang) const
+{
+    auto open = open_.find(gang);
+    auto roomless = all_roomless_.find(gang);
+    return (open != open_.end() && open->second.missing != 0) ||
+           (roomless != all_roomless_.end() && roomless->second);
 }
 
 std::optional<DeviceQuestion> GresMemo::next(Clock::time_point now)

@@ -61,8 +61,9 @@ class GresMemo {
 
     // Changes when a wish or counts that were known may have become others.
     std::uint64_t version() const { return version_; }
-    // Whether take() will return the gang.
+    // Whether take() will return the gang; only since something is missing.
     bool awaits(const std::string &gang) const;
+    bool misses(const std::string &gang) const;
     bool waits_for_share(const std::string &ns, Clock::time_point now) const
     {
         return queue_.waits_for_share(ns, now);
@@ -114,7 +115,7 @@ class GresMemo {
     Askers askers_under_way_;              // of the question under way
     std::map<std::string, Open> open_;     // by gang
     std::map<std::string, Line> roomless_; // by namespace
-    std::set<std::string> all_roomless_;
+    Askers all_roomless_;                  // who may be in one of these
     std::uint64_t places_ = 0;
     std::uint64_t version_ = 0;
 };

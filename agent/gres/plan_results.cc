@@ -35,16 +35,16 @@ void PlanResults::add(const std::vector<CelSelector> &selectors,
     }
 }
 
-const PlanResults::Found &PlanResults::look_up(Source &source,
-                                               const Device &device)
+// What was known of the device as it was before is not known of this one.
+PlanResults::Found PlanResults::look_up(Source &source, const Device &device)
 {
     auto [found, is_new] = source.found.try_emplace(&device);
     if (!is_new)
         return found->second;
     auto known = source.known->devices.find(device.id());
-    if (known != source.known->devices.end())
-        found->second = {&known->second,
-                         known->second.device.lock().get() != &device};
+    if (known != source.known->devices.end() &&
+        known->second.device.lock().get() == &device)
+        found->second = &known->second;
     return found->second;
 }
 
@@ -52,16 +52,10 @@ Result<bool> PlanResults::find(const CelSelector &selector,
                                const Device &device) const
 {
     if (auto places = places_.find(&selector); places != places_.end())
-        for (const Place &place : places->second) {
-            const Found &found = look_up(*place.source, device);
-            if (!found.known || found.known->results.size() <= place.index)
-                continue;
-            if (found.outdated)
-                asked_for_.insert(&device);
-            outdated_ |= found.outdated;
-            return found.known->results[place.index];
-        }
-    asked_for_.insert(&device);
+        for (const Place &place : places->second)
+            if (Found found = look_up(*place.source, device);
+                found && found->results.size() > place.index)
+                return found->results[place.index];
     missing_ = true;
     return fail(Code::busy, "it is not known yet which devices fit");
 }

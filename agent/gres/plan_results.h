@@ -30,21 +30,12 @@ class PlanResults final : public CelVerdicts {
     Result<bool> find(const CelSelector &selector,
                       const Device &device) const override;
 
-    // Whether find() did not know something, or only of the device as it was
-    // before; and for which devices.
+    // Whether find() did not know something.
     bool any_missing() const { return missing_; }
-    bool any_outdated() const { return outdated_; }
-    bool is_asked_for(const Device &device) const
-    {
-        return asked_for_.contains(&device);
-    }
 
   private:
+    using Found = const SelectorResults::OfDevice *; // null: nothing is known
     // A device is looked up by its names once, and then by its address.
-    struct Found {
-        const SelectorResults::OfDevice *known = nullptr; // null: nothing
-        bool outdated = false;
-    };
     struct Source {
         std::shared_ptr<const SelectorResults> known;
         std::unordered_map<const Device *, Found> found;
@@ -56,14 +47,12 @@ class PlanResults final : public CelVerdicts {
 
     void add(const std::vector<CelSelector> &selectors, std::size_t first,
              Source &source);
-    static const Found &look_up(Source &source, const Device &device);
+    static Found look_up(Source &source, const Device &device);
 
     std::map<const SelectorResults *, Source> sources_;
     std::unordered_map<const CelSelector *, std::vector<Place>> places_;
     std::unordered_set<const DeviceRequest *> seen_;
     mutable bool missing_ = false;
-    mutable bool outdated_ = false;
-    mutable std::unordered_set<const Device *> asked_for_;
 };
 
 } // namespace bridge

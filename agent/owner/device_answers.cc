@@ -11,21 +11,18 @@ namespace bridge {
 
 namespace {
 
-// As steps: the texts of a request are read for its key.
+// As steps: a request's key is made of the digests of its selectors.
 constexpr std::size_t cost_of_lookup = 60;
-constexpr std::size_t bytes_per_step = 30;
+constexpr std::size_t cost_of_selector = 5;
 
 std::size_t cost_of(const std::vector<CelSelector> &selectors)
 {
-    std::size_t bytes = 0;
-    for (const CelSelector &selector : selectors)
-        bytes += selector.text().size();
-    return cost_of_lookup + bytes / bytes_per_step;
+    return cost_of_lookup + selectors.size() * cost_of_selector;
 }
 
 GresMemo::Asker asker_of(const Gang &gang)
 {
-    return {gang.key.ns, gang.uid, gang.job && is_allocated(gang.job->state)};
+    return {gang.key.ns, gang.uid, is_placed(gang)};
 }
 
 } // namespace

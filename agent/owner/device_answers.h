@@ -41,8 +41,8 @@ class DeviceAnswers {
     // Changes when an answer that was known has become another.
     std::uint64_t version() const { return memo_.version(); }
 
-    // Adds what is known of the selectors of these requests. The gang is woken
-    // when they are known for these devices, too. Both return what that cost,
+    // Adds what is known of the selectors of these requests; has them found out
+    // for these devices, and the gang woken then. Both return what that cost,
     // in steps.
     std::size_t add_results(const std::vector<DevicesWanted> &wanted,
                             const DeviceClasses &classes, PlanResults &to);
@@ -53,6 +53,8 @@ class DeviceAnswers {
 
     // Whether the gang will be woken by an answer.
     bool awaited_by(const Gang &gang) const { return memo_.awaits(gang.uid); }
+    // Only answers without which it cannot go on.
+    bool misses_any(const Gang &gang) const { return memo_.misses(gang.uid); }
     // Why its Pods wait, for these.
     std::string message_for(const Gang &gang) const;
 

@@ -15,6 +15,9 @@ namespace bridge {
 
 namespace {
 
+// Whoever has lost plans in so many turns makes all of them in one.
+constexpr unsigned most_lost_turns = 3;
+
 // If several Pods share a claim, the job of one has its devices.
 std::vector<DeviceId> share_of(const Pod &pod, const ResourceClaim &claim)
 {
@@ -159,38 +162,103 @@ std::string DevicePlan::gres_of_living(const Pod &pod, const DeviceNeeds &needs)
     return text;
 }
 
-ClaimsPlan DevicePlan::for_node(const Gang &gang, std::size_t node,
-                                const DeviceNeeds &needs, Run &run)
+// Where answers are missing, the other nodes are planned for before it is
+// looked at again.
+std::shared_ptr<const ClaimsPlan> DevicePlan::for_node(GangEntry &entry,
+                                                       std::size_t node,
+                                                       const DeviceNeeds &needs,
+                                                       Run &run)
 {
+    const Gang &gang = entry.gang;
     const Job &job = *gang.job;
+    std::vector<DevicePtr> devices;
+    ClaimsPlan trouble = trouble_on(job, node, needs, devices);
+    if (is_trouble(trouble))
+        return std::make_shared<const ClaimsPlan>(std::move(trouble));
+    NodePlans &plans = entry.node_plans;
+    if (plans.job != job.ref)
+        plans = {.job = job.ref};
+    auto catalog = devices_.catalog();
+    const auto pools = pools_on(*nodes_.behind(job.nodes[node]));
+    KeptPlan &kept = plans.by_node[job.nodes[node]];
+    KeptPlan now{.key = plan_key(needs, job, node),
+                 .changes = changes_of(pools, devices_.claims()),
+                 .catalog = catalog};
+    bool holds = kept.key == now.key && kept.changes == now.changes &&
+                 kept.catalog.lock() == catalog;
+    if (holds && kept.plan)
+        return kept.plan;
+    if (holds && answers_.misses_any(gang)) {
+        run.missing = true;
+        return nullptr;
+    }
+    // Not what the Pods' owner may change.
+    run.lost |= kept.plan && kept.key == now.key;
+    kept = {};
+    if (run.cost >= cel_limits::of_plan && plans.lost_turns < most_lost_turns) {
+        run.goes_on = true;
+        return nullptr;
+    }
+    Run own{.may_exceed = run.may_exceed};
+    ClaimsPlan made =
+        with_given(gang, node, needs, std::move(devices), pools, own);
+    run.cost += own.cost;
+    run.missing |= own.missing;
+    if (!own.missing)
+        now.plan = std::make_shared<const ClaimsPlan>(std::move(made));
+    kept = std::move(now);
+    return kept.plan;
+}
+
+// What stands against a plan is looked at anew after each run: it may be over
+// by the time alone.
+void DevicePlan::end(GangEntry &entry, const Run &run)
+{
+    NodePlans &plans = entry.node_plans;
+    if (run.goes_on) {
+        plans.lost_turns += run.lost;
+        agenda_.wake(entry.gang.uid);
+        return;
+    }
+    if (!run.missing)
+        plans.lost_turns = 0;
+    std::erase_if(plans.by_node, [](const auto &one) {
+        return one.second.plan && is_trouble(*one.second.plan);
+    });
+}
+
+// given: gets the devices of the job there that serve claims.
+ClaimsPlan DevicePlan::trouble_on(const Job &job, std::size_t node,
+                                  const DeviceNeeds &needs,
+                                  std::vector<DevicePtr> &given)
+{
     if (!nodes_.behind(job.nodes[node]))
         return {.wait = "its Node is not known"};
     ClaimsPlan plan;
-    auto devices = given(job, node);
-    if (!devices) {
+    auto devices = given_on(job, node);
+    if (devices) {
+        given = std::move(*devices);
+        plan.misfit = too_few_plugin_devices_reason(*devices_.catalog(), job,
+                                                    node, needs);
+    } else {
         bool later = devices.error().code == Code::busy;
         (later ? plan.wait : plan.misfit) = devices.error().message;
-        plan.bad_node = true;
-        return plan;
     }
-    plan.misfit =
-        too_few_plugin_devices_reason(*devices_.catalog(), job, node, needs);
-    plan.bad_node = !plan.misfit.empty();
-    return plan.bad_node
-               ? plan
-               : with_given(gang, node, needs, std::move(*devices), run);
+    plan.bad_node = is_trouble(plan);
+    return plan;
 }
 
 // The Node behind the job's node is known.
 ClaimsPlan DevicePlan::with_given(const Gang &gang, std::size_t node,
                                   const DeviceNeeds &needs,
-                                  std::vector<DevicePtr> given, Run &run)
+                                  std::vector<DevicePtr> given,
+                                  const std::vector<DevicePool> &pools,
+                                  Run &run)
 {
     const Job &job = *gang.job;
     auto known = devices_.catalog();
     const ClaimStore &claims = devices_.claims();
     const Node &there = *nodes_.behind(job.nodes[node]);
-    const std::vector<DevicePool> pools = pools_on(there);
     PlanResults results;
     run.cost += answers_.add_results(needs.wanted, known->classes, results);
     ClaimsPlan plan = plan_claims(
@@ -217,30 +285,22 @@ ClaimsPlan DevicePlan::with_given(const Gang &gang, std::size_t node,
                  return claims.consumed_of(device, but_for, context_.now);
              },
          .results = &results});
-    note_results(gang, needs, pools, results, plan, run);
+    run.cost += plan.cost;
+    run.missing = results.any_missing();
+    if (run.missing)
+        ask_results(gang, needs, pools, run);
     return plan;
 }
 
-// That a device as it was before does not fit is no reason to give a job up,
-// nor to have waited; and whoever plans for one that did fit finds out when the
-// claim is written.
-void DevicePlan::note_results(const Gang &gang, const DeviceNeeds &needs,
-                              const std::vector<DevicePool> &pools,
-                              const PlanResults &results,
-                              const ClaimsPlan &plan, Run &run)
+// For all devices there: the plan has stopped at the first that is not known.
+void DevicePlan::ask_results(const Gang &gang, const DeviceNeeds &needs,
+                             const std::vector<DevicePool> &pools, Run &run)
 {
-    run.cost += plan.cost;
-    if (!results.any_missing() && !results.any_outdated())
-        return;
     std::set<DevicePtr> devices;
     for (const DevicePool &pool : pools)
-        for (const DevicePtr &device : pool.devices)
-            if (results.is_asked_for(*device))
-                devices.insert(device);
+        devices.insert(pool.devices.begin(), pool.devices.end());
     run.cost += answers_.ask_results(gang, needs.wanted,
                                      devices_.catalog()->classes, devices);
-    run.unanswered |=
-        results.any_missing() || !plan.misfit.empty() || !plan.wait.empty();
 }
 
 std::vector<DevicePool> DevicePlan::pools_on(const Node &node)
@@ -274,8 +334,8 @@ CpuOffer DevicePlan::cpus_for(const DeviceCatalog &catalog, const Job &job,
 
 // Code::conflict when an index stands for no device, Code::busy while that is
 // not known.
-Result<std::vector<DevicePtr>> DevicePlan::given(const Job &job,
-                                                 std::size_t node)
+Result<std::vector<DevicePtr>> DevicePlan::given_on(const Job &job,
+                                                    std::size_t node)
 {
     auto known = devices_.catalog();
     const DeviceCatalog &catalog = *known;

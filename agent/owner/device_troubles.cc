@@ -26,6 +26,7 @@ constexpr std::chrono::minutes exclusion{2}; // a node's devices may change
 // wait for room.
 void DeviceTroubles::wait(GangEntry &entry, GangDevices &devices)
 {
+    answered(entry);
     to_.agenda.wake_at(entry, to_.context.now + device_pause);
     if (!entry.devices_missed_since)
         entry.devices_missed_since = to_.context.now;
@@ -39,6 +40,18 @@ void DeviceTroubles::wait(GangEntry &entry, GangDevices &devices)
         devices.plan.misfit = devices.plan.wait;
 }
 
+void DeviceTroubles::answered(GangEntry &entry) const
+{
+    auto &since = entry.answers_missed_since;
+    if (!since)
+        return;
+    for (auto *waited :
+         {&entry.devices_missed_since, &entry.bind_failing_since})
+        if (*waited)
+            **waited += to_.context.now - std::max(*since, **waited);
+    since.reset();
+}
+
 // A device that another Pod had is mostly free a moment later: see wait(). An
 // answer comes as soon, mostly.
 bool DeviceTroubles::may_be_short(const GangEntry &entry) const
@@ -46,9 +59,10 @@ bool DeviceTroubles::may_be_short(const GangEntry &entry) const
     auto is_recent = [&](const std::optional<Clock::time_point> &since) {
         return since && to_.context.now - *since < told_after;
     };
-    return entry.gang.job && is_allocated(entry.gang.job->state) &&
-           (is_recent(entry.devices_missed_since) ||
-            is_recent(entry.answers_missed_since));
+    const GangDevicesPtr &devices = entry.gang.devices;
+    return is_placed(entry.gang) && (is_recent(entry.devices_missed_since) ||
+                                     is_recent(entry.answers_missed_since) ||
+                                     (devices && devices->goes_on));
 }
 
 void DeviceTroubles::refused(GangEntry &entry, const ClaimsRefused &refused)

@@ -36,6 +36,9 @@ class DeviceTroubles {
     void wait(GangEntry &entry, GangDevices &devices);
     // The gang can have its devices.
     static void over(GangEntry &entry) { entry.devices_missed_since.reset(); }
+    // No answer about devices is missing any more. While one was, nobody could
+    // find out what they have to wait for: they have not waited in that time.
+    void answered(GangEntry &entry) const;
     // Whether it waits for so short a time that nobody is told.
     bool may_be_short(const GangEntry &entry) const;
 

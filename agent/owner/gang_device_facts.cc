@@ -55,11 +55,6 @@ std::string no_gres_message(const Gang &gang)
     return no_device_gres_message();
 }
 
-bool is_placed(const Gang &gang)
-{
-    return gang.job && is_allocated(gang.job->state);
-}
-
 bool has_nodes(const Gang &gang)
 {
     return is_placed(gang) && !gang.job->nodes.empty();
@@ -161,14 +156,18 @@ DevicesFound GangDeviceFacts::facts(GangEntry &entry)
     const Gang &gang = entry.gang;
     const Pod &pod = lead_of(gang);
     DevicesFound found{.devices = nullptr, .placement = gang.placement};
+    if (!has_nodes(gang) || !any_waits(gang))
+        DevicePlan::forget(entry);
     if (pod.terminal() || (gang.grouped && !waits(gang, pod)))
         return found;
     GangDevices devices;
     bool late = has_nodes(gang) && !pod.bound();
     if (may_read(entry, devices)) {
         late = read(entry, devices, found);
-        note_answers(entry, found.unanswered);
+        found.unanswered = found.missing || found.goes_on;
+        note_answers(entry, found);
         devices.unanswered = found.unanswered;
+        devices.goes_on = found.goes_on;
         bool keeps = found.unanswered && keeps_known(entry, devices);
         if (keeps)
             found.devices = gang.devices;
@@ -196,7 +195,7 @@ bool GangDeviceFacts::only_waits(const GangEntry &entry,
         return false;
     bool compares = entry.answers_missed_since &&
                     to_.context.now - *entry.answers_missed_since < told_after;
-    return compares ||
+    return compares || devices.goes_on ||
            awaits_templates(gang, to_.devices.claims(), to_.context.wall);
 }
 
@@ -209,24 +208,21 @@ bool GangDeviceFacts::awaits_newer(const GangEntry &entry) const
     return !entry.gang.job && recently && to_.answers.awaited_by(entry.gang);
 }
 
-// The answer wakes the gang. What had no place in this turn is read in a later
-// one.
-void GangDeviceFacts::note_answers(GangEntry &entry, bool unanswered)
+// The answer wakes the gang.
+void GangDeviceFacts::note_answers(GangEntry &entry, const DevicesFound &found)
 {
-    if (!unanswered) {
-        entry.answers_missed_since.reset();
-        return;
-    }
     const Clock::time_point now = to_.context.now;
-    if (!entry.answers_missed_since)
-        entry.answers_missed_since = now;
-    // Nobody has found out meanwhile that they have to wait.
-    entry.devices_missed_since.reset();
-    entry.bind_failing_since.reset();
-    if (now - *entry.answers_missed_since < told_after)
-        to_.agenda.wake_at(entry, *entry.answers_missed_since + told_after);
-    if (!to_.answers.awaited_by(entry.gang))
-        to_.agenda.wake_at(entry, now + device_pause);
+    auto &since = entry.answers_missed_since;
+    if (found.missing) {
+        if (!since)
+            since = now;
+        if (now - *since < told_after)
+            to_.agenda.wake_at(entry, *since + told_after);
+        if (!to_.answers.awaited_by(entry.gang))
+            to_.agenda.wake_at(entry, now + device_pause);
+    } else if (!found.goes_on) {
+        to_.troubles.answered(entry);
+    }
 }
 
 // What its job is for is known now; others that name its claims may have waited
@@ -332,10 +328,11 @@ bool GangDeviceFacts::read(GangEntry &entry, GangDevices &devices,
             to_.needs.not_together_reason(gang, pods, value_of(where));
     bool describes = asks || !gang.grouped;
     auto needs = read_needs(entry, pods, describes, devices, found);
-    found.unanswered |= awaits_newer(entry);
-    if (found.unanswered && devices.reason.empty())
+    found.missing |= awaits_newer(entry);
+    bool unanswered = found.missing || found.goes_on;
+    if (unanswered && devices.reason.empty())
         devices.reason = to_.answers.message_for(gang);
-    if (found.unanswered || (gang.grouped && !gang.job && has_reasons(devices)))
+    if (unanswered || (gang.grouped && !gang.job && has_reasons(devices)))
         return false;
     if (describes)
         describe(entry, needs, asks, devices, placement);
@@ -345,8 +342,9 @@ bool GangDeviceFacts::read(GangEntry &entry, GangDevices &devices,
     if (waiting.empty())
         return false;
     bool late = to_.seats.plan(entry, waiting, devices);
-    found.unanswered = devices.unanswered;
-    if (found.unanswered)
+    found.goes_on = devices.goes_on;
+    found.missing = devices.unanswered && !devices.goes_on;
+    if (devices.unanswered)
         forget_plan(devices, to_.answers.message_for(gang));
     return late;
 }
@@ -364,14 +362,14 @@ GangDeviceFacts::read_needs(GangEntry &entry, const std::vector<PodPtr> &pods,
     std::vector<DeviceNeeds> needs;
     for (const PodPtr &pod : pods) {
         if (!needs.empty() && to_.needs.kept_enough()) {
-            found.unanswered = true;
+            found.goes_on = true;
             to_.agenda.wake(gang.uid);
             break;
         }
         const DeviceNeeds &own =
             needs.emplace_back(to_.needs.of(entry, *pod, value_of(where)));
         record_cpus(*pod, own, *to_.devices.catalog(), devices);
-        found.unanswered |= own.unanswered;
+        found.missing |= own.unanswered;
         if (describes)
             add_reasons(gang, *pod, own, devices);
         if (own.unanswered ||

@@ -29,6 +29,10 @@ struct DevicesFound {
     // placement of before still holds. devices: what was known before, or that
     // its Pods wait; null: there is nothing to go by.
     bool unanswered = false;
+    // Since answers are missing, for which the gang waits; or since there was
+    // too much to read for one turn: the next one goes on.
+    bool missing = false;
+    bool goes_on = false;
 };
 
 class GangDeviceFacts {
@@ -67,7 +71,7 @@ class GangDeviceFacts {
     // answers.
     bool keeps_known(const GangEntry &entry, const GangDevices &devices) const;
     bool awaits_newer(const GangEntry &entry) const;
-    void note_answers(GangEntry &entry, bool unanswered);
+    void note_answers(GangEntry &entry, const DevicesFound &found);
     void wake_sharers(const Gang &gang) const;
     void read_holds(const Gang &gang, bool asks, GangDevices &devices);
     void read_living(GangEntry &entry, GangDevices &devices);

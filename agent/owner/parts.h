@@ -117,7 +117,7 @@ struct OwnerParts {
     DeviceAnswers device_answers{context, errands, agenda, devices};
     ClaimNeeds claim_needs{{context, gangs, nodes, namespaces, devices,
                             shared_claims, extended, device_answers}};
-    DevicePlan device_plan{context, nodes, devices, device_answers};
+    DevicePlan device_plan{context, agenda, nodes, devices, device_answers};
     DeviceTroubles device_troubles{
         {context, agenda, attempts, voice, gangs, room, devices}};
     SeatDevices seat_devices{

@@ -8,11 +8,15 @@
 
 #include <algorithm>
 #include <format>
+#include <memory>
 #include <utility>
 
 namespace bridge {
 
 namespace {
+
+// Of a node whose plan is known already, as steps.
+constexpr std::size_t cost_of_node = 300;
 
 // Returns why the Pod takes more than a task of the job has, or "" if it does
 // not. Types are ignored, because a driver that was away reports them again
@@ -29,11 +33,6 @@ std::string too_much_gres_reason(const Job &job, const DeviceNeeds &needs)
                                has.empty() ? "no GRES" : job.gres_per_task,
                                wants);
     return {};
-}
-
-bool is_trouble(const ClaimsPlan &plan)
-{
-    return !plan.misfit.empty() || !plan.wait.empty();
 }
 
 // Returns whether the job may be given up instead of waiting for others: none
@@ -85,7 +84,7 @@ bool SeatDevices::plan(GangEntry &entry,
     }
     ByNode by_node;
     bool later = plan_seats(gang, *seats, needs, by_node, devices);
-    later |= plan_nodes(gang, by_node, devices);
+    later |= plan_nodes(entry, by_node, devices);
     if (devices.unanswered)
         return false;
     if (later)
@@ -156,30 +155,40 @@ bool SeatDevices::plan_seats(const Gang &gang, const std::vector<Seat> &seats,
 // A job of a gang may have more devices on a node than these Pods need. That of
 // a Pod alone must not, even if the Pod needs none any more, unless the job
 // asked for them otherwise.
-bool SeatDevices::plan_nodes(const Gang &gang, const ByNode &by_node,
+bool SeatDevices::plan_nodes(GangEntry &entry, const ByNode &by_node,
                              GangDevices &devices)
 {
+    const Gang &gang = entry.gang;
     const Job &job = *gang.job;
     DevicePlan::Run run{.may_exceed = gang.grouped ||
                                       !job.gres_per_node.empty() ||
                                       job.exclusive};
-    bool later = false;
-    for (std::size_t i = 0; i < job.nodes.size(); i++) {
+    std::vector<std::pair<const OnNode *, std::shared_ptr<const ClaimsPlan>>>
+        plans;
+    for (std::size_t i = 0; i < job.nodes.size() && !run.goes_on; i++) {
         auto found = by_node.find(job.nodes[i]);
         if (found == by_node.end())
             continue;
         const DeviceNeeds &needs = found->second.needs;
         if (gang.grouped && needs.claims.empty() && needs.plugins.empty())
             continue;
-        ClaimsPlan plan = to_.plan.for_node(gang, i, needs, run);
-        if (is_trouble(plan))
-            later |= set_aside(devices, plan, found->second);
-        else
-            std::ranges::move(plan.claims,
-                              std::back_inserter(devices.plan.claims));
+        plans.emplace_back(&found->second,
+                           to_.plan.for_node(entry, i, needs, run));
     }
-    to_.needs.count(run.cost);
-    devices.unanswered = run.unanswered;
+    to_.plan.end(entry, run);
+    to_.needs.count(run.cost + plans.size() * cost_of_node);
+    devices.unanswered = run.unanswered();
+    devices.goes_on = run.goes_on;
+    if (devices.unanswered)
+        return false;
+    bool later = false;
+    for (const auto &[there, plan] : plans)
+        if (is_trouble(*plan))
+            later |= set_aside(devices, *plan, *there);
+        else
+            devices.plan.claims.insert(devices.plan.claims.end(),
+                                       plan->claims.begin(),
+                                       plan->claims.end());
     return later;
 }
 

@@ -45,7 +45,7 @@ class SeatDevices {
     bool plan_seats(const Gang &gang, const std::vector<Seat> &seats,
                     const std::map<std::string, DeviceNeeds> &needs,
                     ByNode &by_node, GangDevices &devices);
-    bool plan_nodes(const Gang &gang, const ByNode &by_node,
+    bool plan_nodes(GangEntry &entry, const ByNode &by_node,
                     GangDevices &devices);
     static bool set_aside(GangDevices &devices, const ClaimsPlan &plan,
                           const OnNode &pods);

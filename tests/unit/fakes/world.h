@@ -79,9 +79,12 @@ class World {
     std::string metrics();
     Result<Story> story(const StoryKey &key);
     void deliver(Message message); // and all that follows
+    void post(Message message);    // for a later step
     Clock::time_point next_deadline() const;
     void run_agent_until_stop(); // its own loop, on the real clock
 
+    // Of settle(): how many turns there were in a row, with nothing to hear.
+    int most_turns = 0;
     bool watch_pods = true;  // false: the watch is silent
     bool calls_hang = false; // true: no worker comes back with an answer
     std::vector<Node> nodes;

@@ -4,6 +4,7 @@
 
 #include "tests/unit/flows/claim_world.h"
 
+#include <doctest/doctest.h>
 #include <string>
 
 namespace bridge {
@@ -23,6 +24,32 @@ inline constexpr char endless_cel[] =
 inline constexpr char compares_words[] =
     "The agent is still comparing the Pod's claims with the devices of the "
     "cluster.";
+
+// Until Slurm has given a job its nodes, and the agent has asked nobody yet
+// what to do with them.
+inline void step_to_allocation(World &world)
+{
+    for (int i = 0; i < 5000 && world.allocation_count() == 0; i++)
+        world.step(1);
+    REQUIRE(world.allocation_count() != 0);
+}
+
+// A claim of another Pod, by this agent, has the first device of the Node,
+// although Slurm has given that to a job.
+inline void take_first_device(World &world, const std::string &node)
+{
+    std::string text = claim_text(
+        "other-" + node, request_gpus(1), "",
+        R"({"allocation":{"devices":{"results":[{"request":"gpu","driver":)"
+        R"("gpu.example.com","pool":")" +
+            node + R"(","device":"gpu-0"}]}}})");
+    const std::string metadata = R"("metadata":{)";
+    text.replace(text.find(metadata), metadata.size(),
+                 metadata + R"("managedFields":[{"manager":")" +
+                     names::manager +
+                     R"(","fieldsV1":{"f:status":{"f:allocation":{}}}}],)");
+    world.kube.put_claim(text);
+}
 
 struct AnswerWorld : ClaimWorld {
     AnswerWorld()

@@ -2,7 +2,6 @@
 // Which devices fit what Pods ask for is found out by a worker: the owner
 // thread evaluates no selector, and one namespace cannot hold up others.
 #include "tests/unit/flows/answer_world.h"
-#include "tests/unit/flows/claim_gang_world.h"
 
 #include <doctest/doctest.h>
 #include <format>
@@ -133,35 +132,6 @@ TEST_CASE("what many devices of a job cost is no reason to give it up")
     world.pass(seconds(5));
 
     CHECK(world.node_of("four") == "kn1");
-    CHECK(world.slurm.jobs().size() == 1);
-}
-
-TEST_CASE("a gang gets many devices on many nodes by many selectors")
-{
-    constexpr int nodes = 4, on_each = 16, pods = nodes * on_each;
-    ClaimGangWorld world(nodes);
-    for (int i = 1; i <= nodes; i++)
-        world.deliver(Changed<ResourceSlice>{
-            make_slice("kn" + std::to_string(i), on_each), false});
-    world.pass(seconds(5));
-    std::string selectors;
-    for (int i = 0; i < 32; i++)
-        selectors += std::format(
-            R"({}{{"cel":{{"expression":"device.driver != 'x{}'"}}}})",
-            i ? "," : "", i);
-    const std::string request =
-        R"("requests":[)" +
-        exactly("gpu", 1, R"(,"selectors":[)" + selectors + "]") + "]";
-    for (int i = 0; i < pods; i++) {
-        std::string name = ClaimGangWorld::name(i);
-        world.kube.put_claim(claim_text(name, request));
-        Pod pod = make_member(name, std::to_string(pods), MilliCpu{1000});
-        pod.resource_claims = {{"gpu", name, "", false, false}};
-        world.kube.put(std::move(pod));
-    }
-    world.pass(seconds(20));
-
-    CHECK(world.bound(pods) == pods);
     CHECK(world.slurm.jobs().size() == 1);
 }
 

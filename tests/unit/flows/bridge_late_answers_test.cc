@@ -13,23 +13,9 @@ using std::chrono::seconds;
 
 namespace {
 
-bool any_allocated(const World &world)
-{
-    return world.allocation_count() != 0;
-}
-
-// Until Slurm has given a job its nodes, and the agent has asked nobody yet
-// what to do with them.
-void step_to_allocation(World &world)
-{
-    for (int i = 0; i < 500 && !any_allocated(world); i++)
-        world.step(1);
-    REQUIRE(any_allocated(world));
-}
-
-// Nobody answers; meanwhile the devices change, so that all answers are of the
-// devices of before.
-void hang_while_devices_change(World &world)
+// Nobody answers for 20 s; meanwhile the devices change, so that all answers
+// are of the devices of before.
+void hang_while_devices_change(World &world, seconds after = seconds(10))
 {
     world.calls_hang = true;
     for (int i = 0; i < 20; i++) {
@@ -38,7 +24,7 @@ void hang_while_devices_change(World &world)
     }
     world.calls_hang = false;
     world.deliver(Changed<ResourceSlice>{make_slice("kn1", 4), false});
-    world.pass(seconds(10));
+    world.pass(after);
 }
 
 struct LateGang : ClaimGangWorld {
@@ -103,31 +89,65 @@ TEST_CASE("Pods start while devices change again and again")
 TEST_CASE("who waits for an answer is woken by it, and has no feature before")
 {
     AnswerWorld world;
-    world.conf.node_interval = seconds(3600);
-    world.start_agent();
-    world.pass(seconds(5));
+    world.change_node("kn1", [](Node &node) { node.labels["disk"] = "ssd"; });
+    const PredicatePtr ssd =
+        *Predicate::make({{{{"disk", false, NodeOperator::in, {"ssd"}}}}}, {});
     for (int i = 0; i < 5; i++) {
         std::string name = "c" + std::to_string(i);
         world.add_claim_that(name, std::string(endless_cel) + " && true || " +
                                        std::to_string(i) + " == 1");
     }
     for (int i = 0; i < 5; i++) {
-        Pod pod =
-            world.pod_with("c" + std::to_string(i), "c" + std::to_string(i));
+        std::string name = "c" + std::to_string(i);
+        Pod pod = world.pod_with(name, name);
         if (i == 4)
-            pod.predicate = *Predicate::make(
-                {{{{"disk", false, NodeOperator::in, {"ssd"}}}}}, {});
+            pod.predicate = ssd;
         world.create(std::move(pod));
     }
+    auto any_features = [&] {
+        return std::ranges::any_of(
+            world.slurm.load_nodes().value(), [](const SlurmNode &node) {
+                return node.features !=
+                       "k8s," + std::string(names::untainted_feature);
+            });
+    };
     world.pass(seconds(4));
     REQUIRE(world.said_on("c4").contains("are expensive to evaluate"));
 
-    // No node gets a feature for it.
-    CHECK(std::ranges::none_of(
-        world.slurm.load_nodes().value(), [](const SlurmNode &node) {
-            return node.features !=
-                   "k8s," + std::string(names::untainted_feature);
-        }));
+    CHECK_FALSE(any_features());
+    Pod plain = make_pod("plain");
+    plain.predicate = ssd;
+    world.create(std::move(plain));
+    world.pass(seconds(2));
+    CHECK(any_features()); // one that waits for nothing gets it
     world.pass(seconds(10));
     CHECK(world.said_on("c4").contains("too expensive"));
+}
+
+TEST_CASE("a job is not given up for the time in which answers were missing")
+{
+    AnswerWorld world;
+    world.add_claim("c", 2);
+    world.kube.put(world.pod_with("c", "web"));
+    step_to_allocation(world);
+    take_first_device(world, "kn1");
+    world.pass(seconds(6));
+    CHECK(world.slurm.jobs().size() == 1);
+
+    hang_while_devices_change(world, seconds(3));
+
+    SUBCASE("and the device comes back")
+    {
+        CHECK(world.slurm.jobs().size() == 1);
+        world.kube.erase_claim({"default", "other-kn1"});
+        world.pass(seconds(2));
+        CHECK(world.slurm.jobs().size() == 1);
+        CHECK(world.node_of("web") == "kn1");
+        CHECK(world.devices_of("c") == "kn1/gpu-0 kn1/gpu-1");
+    }
+    SUBCASE("and the device stays away")
+    {
+        world.pass(seconds(4));
+        CHECK(world.slurm.jobs().size() == 2);
+    }
 }

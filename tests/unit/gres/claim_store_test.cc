@@ -60,6 +60,33 @@ TEST_CASE("a device is taken while any claim has it")
     CHECK(store.find({"default", "c"}) == nullptr);
 }
 
+TEST_CASE("what is taken in a pool changes with each claim and hold")
+{
+    ClaimStore store;
+    auto now = Clock::now();
+    std::set<std::uint64_t> seen;
+    auto changes = [&] { return store.changes_in("gpu.example.com", "kn1"); };
+    auto is_new = [&] { return seen.insert(changes()).second; };
+    store.replace({});
+    CHECK(changes() == 0);
+    CHECK(is_new());
+
+    store.put(with_device("c", "gpu-0"));
+    CHECK(is_new());
+    store.hold({"default", "d"}, "uid-of-d", "gang", {gpu}, now);
+    CHECK(is_new());
+    store.put(with_device("c", "gpu-1"));
+    CHECK(is_new());
+    store.end_write({"default", "d"}, "gang", now);
+    store.replace({with_device("c", "gpu-1")});
+    CHECK(is_new());
+    store.release_hold("uid-of-d");
+    CHECK(is_new());
+    CHECK(store.changes_in("gpu.example.com", "kn2") == 0);
+    store.remove({"default", "c"});
+    CHECK(changes() == 0);
+}
+
 TEST_CASE("only of the newest claims the text is kept")
 {
     ClaimStore store;
