@@ -330,8 +330,11 @@ def earlier_order():
     """An earlier driver has published the devices in another order."""
     if devices.indexes(NODE) == ORDER:
         return
+    if dra.slices():  # else the agent may count them after they have gone
+        devices.wait_gres(NODE, GRES)
     dra.stop()
     devices.wait_gres(NODE, "")
+    devices.wait_indexes(NODE, "")
     devices.publish(NODE, [
         {"name": name, "attributes": {"index": {"int": int(name[-1])}}}
         for name in ORDER.split()], driver=dra.DRIVER)
