@@ -4,6 +4,7 @@
 #include "agent/decide/batch_gang.h"
 #include "agent/gang/batch_mark.h"
 #include "agent/gang/batch_place.h"
+#include "agent/gang/facts.h"
 #include "common/base/wait_status.h"
 
 namespace bridge {
@@ -36,7 +37,7 @@ std::string failure_reason(const Gang &gang, const Renew &renew)
 
 Decision decide_batch(const Gang &gang, Decision decision)
 {
-    bool runs = gang.job && is_allocated(gang.job->state);
+    bool runs = is_placed(gang);
     if (runs && !gang.grouped && !gang.stale && is_made_for_others(gang) &&
         gang.job->state != JobState::suspended)
         return Remake{gang.job->ref};

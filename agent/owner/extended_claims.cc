@@ -40,8 +40,7 @@ ExtendedNeeds ExtendedClaims::needs_of(GangEntry &entry, const Pod &pod)
     ExtendedNeeds needs = extended_needs(
         pod, known->classes, devices_.claims().find(extended_claim_key(pod)),
         known->plugins);
-    const std::optional<Job> &job = entry.gang.job;
-    bool has_node = pod.bound() || (job && is_allocated(job->state));
+    bool has_node = pod.bound() || is_placed(entry.gang);
     if (context_.now < off_until_ && !has_node &&
         wants_extended_claim(pod, known->classes, known->plugins)) {
         needs.unfit_reason = no_extended_gate_message();

@@ -126,8 +126,7 @@ PlacementFacts Placement::finish(const Gang &gang)
         PredicatePtr preferred = preferred_of(gang);
         if (preferred && need(gang, preferred) == PlacementTable::State::ready)
             facts.preferred = std::move(preferred);
-    } else if (gang.job && is_allocated(gang.job->state) &&
-               !lead_of(gang).bound()) {
+    } else if (is_placed(gang) && !lead_of(gang).bound()) {
         facts.misplaced_reason = misplaced_reason(gang);
     }
     return facts;

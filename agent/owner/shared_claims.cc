@@ -31,7 +31,7 @@ bool counts_itself(const Gang &gang, const std::string &claim)
 bool counts_for_others(const GangEntry &entry)
 {
     const Gang &gang = entry.gang;
-    return gang.job && is_allocated(gang.job->state) && !entry.ending_job &&
+    return is_placed(gang) && !entry.ending_job &&
            !gang.job->tag.claims.empty();
 }
 
