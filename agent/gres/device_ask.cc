@@ -2,6 +2,7 @@
 #include "agent/gres/device_ask.h"
 
 #include "agent/gres/memo.h"
+#include "agent/objects/digest.h"
 
 #include <algorithm>
 #include <format>
@@ -58,23 +59,17 @@ DeviceNeeds only_wanted(const DeviceNeeds &needs)
     return made;
 }
 
-// Users write the parts, which may contain anything.
-void add_part(std::string &text, const std::string &part)
-{
-    text += std::to_string(part.size()) + ':' + part;
-}
-
 void add_request(std::string &text, const DevicesWanted &wanted)
 {
     const DeviceRequest &request = *wanted.request;
-    add_part(text, request.name);
-    add_part(text, fit_key(request));
+    add_key_part(text, request.name);
+    add_key_part(text, fit_key(request));
     text += std::format("{}{}{}", request.admin_access ? "admin," : "",
                         request.all ? "all," : "", wanted.count);
     if (request.admin_access || !wanted.wish.gres.empty())
         return;
     for (const auto &[gres, amount] : wanted.wish.amounts) { // of a share
-        add_part(text, gres);
+        add_key_part(text, gres);
         text += std::to_string(amount) + ';';
     }
 }
@@ -82,9 +77,9 @@ void add_request(std::string &text, const DevicesWanted &wanted)
 void add_constraint(std::string &text, const DeviceConstraint &constraint)
 {
     text += constraint.distinct ? "distinct" : "match";
-    add_part(text, constraint.attribute);
+    add_key_part(text, constraint.attribute);
     for (const std::string &request : constraint.requests)
-        add_part(text, request);
+        add_key_part(text, request);
 }
 
 // needs: see only_wanted().
@@ -130,7 +125,7 @@ DeviceCondition device_condition(const std::vector<DeviceNeeds> &pods)
     DeviceCondition made;
     auto ask = std::make_shared<DeviceAsk>();
     for (auto &[text, needs] : unlike) {
-        add_part(made.text, text);
+        add_key_part(made.text, text);
         ask->any_of.push_back(std::move(needs));
     }
     if (!made.text.empty())

@@ -7,12 +7,6 @@ namespace bridge {
 
 namespace {
 
-// Users write some of the parts, which may contain anything.
-void add(std::string &text, const std::string &part)
-{
-    text += std::to_string(part.size()) + ':' + part;
-}
-
 void add(std::string &text, std::uint64_t number)
 {
     text += std::to_string(number) + ',';
@@ -22,18 +16,18 @@ void add(std::string &text, std::uint64_t number)
 void add_needs(std::string &text, const DeviceNeeds &needs)
 {
     for (std::size_t i = 0; i < needs.claims.size(); i++) {
-        add(text, needs.claims[i]->uid);
-        add(text, needs.claims[i]->resource_version);
-        add(text, needs.consumers[i]);
+        add_key_part(text, needs.claims[i]->uid);
+        add_key_part(text, needs.claims[i]->resource_version);
+        add_key_part(text, needs.consumers[i]);
     }
     text += '/';
     for (const DevicesWanted &one : needs.wanted) {
         add(text, one.claim);
-        add(text, one.request->name);
-        add(text, one.wish.gres);
-        add(text, one.wish.type);
+        add_key_part(text, one.request->name);
+        add_key_part(text, one.wish.gres);
+        add_key_part(text, one.wish.type);
         for (const auto &[gres, amount] : one.wish.amounts) {
-            add(text, gres);
+            add_key_part(text, gres);
             add(text, amount);
         }
         add(text, one.wish.exact);
@@ -51,8 +45,8 @@ std::string plan_key(const DeviceNeeds &needs, const Job &job, std::size_t node)
     add_needs(text, needs);
     if (node < job.gres_on.size())
         for (const JobGres &one : job.gres_on[node]) {
-            add(text, one.gres);
-            add(text, one.type);
+            add_key_part(text, one.gres);
+            add_key_part(text, one.type);
             add(text, one.count);
             for (std::uint32_t index : one.indexes)
                 add(text, index);

@@ -13,10 +13,10 @@ namespace {
 using Kind = DeviceQuestion::Kind;
 using Rank = DeviceQuestion::Rank;
 
-// Users write the parts, which may contain anything.
 void add_part(std::string &key, char kind, const std::string &part)
 {
-    key += kind + std::to_string(part.size()) + ':' + part;
+    key += kind;
+    add_key_part(key, part);
 }
 
 void add_selectors(std::string &key, const std::vector<CelSelector> &selectors)

@@ -5,6 +5,13 @@
 
 namespace bridge {
 
+void add_key_part(std::string &key, std::string_view part)
+{
+    key += std::to_string(part.size());
+    key += ':';
+    key += part;
+}
+
 std::string digest_of(std::string_view text)
 {
     unsigned char made[SHA256_DIGEST_LENGTH];

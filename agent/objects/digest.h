@@ -7,6 +7,9 @@
 
 namespace bridge {
 
+// Adds a part to the text of a key, with its length: it may contain anything.
+void add_key_part(std::string &key, std::string_view part);
+
 // Returns the 32 bytes of the text's SHA-256: nobody can find two texts that
 // have the same.
 std::string digest_of(std::string_view text);
