@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Answers questions about devices.
-#include "agent/gres/memo.h"
+#include "agent/gres/evaluator.h"
 
 #include <algorithm>
 #include <utility>

@@ -15,7 +15,7 @@ agent_gres_sources = \
 	agent/gres/device_fits.cc agent/gres/device_fits.h \
 	agent/gres/device_question.h \
 	agent/gres/device_store.cc agent/gres/device_store.h \
-	agent/gres/evaluator.cc \
+	agent/gres/evaluator.cc agent/gres/evaluator.h \
 	agent/gres/extended_claim.cc agent/gres/extended_claim.h \
 	agent/gres/fit_counts.cc agent/gres/fit_counts.h \
 	agent/gres/gang_devices.h \

@@ -120,17 +120,4 @@ class GresMemo {
     std::uint64_t version_ = 0;
 };
 
-// Answers questions. Remembers what it needs to know of a catalog for all of
-// them. Used by one thread at a time.
-class GresEvaluator {
-  public:
-    DeviceAnswer answer(const std::shared_ptr<const DeviceCatalog> &catalog,
-                        const DeviceQuestion &question);
-
-  private:
-    std::shared_ptr<const DeviceCatalog> catalog_;
-    DeviceKinds kinds_;
-    std::size_t devices_ = 0;
-};
-
 } // namespace bridge

@@ -36,26 +36,33 @@ GresMemo::Asker DeviceAnswers::turn_to_now(const Gang &gang,
     return asker_of(gang);
 }
 
-Result<GresWish> DeviceAnswers::gres_for(const Gang &gang,
-                                         const DeviceRequest &request,
-                                         ReadBudget &budget)
+template <class Answer, class Known>
+Result<Answer> DeviceAnswers::answer_of(std::optional<Known> known,
+                                        const Gang &gang,
+                                        ReadBudget &budget) const
 {
-    auto known = memo_.wish_for(request, turn_to_now(gang, request, budget));
     if (!known)
         return fail(Code::busy, message_for(gang));
     budget.outdated |= known->outdated;
     return std::move(known->answer);
 }
 
+Result<GresWish> DeviceAnswers::gres_for(const Gang &gang,
+                                         const DeviceRequest &request,
+                                         ReadBudget &budget)
+{
+    return answer_of<GresWish>(
+        memo_.wish_for(request, turn_to_now(gang, request, budget)), gang,
+        budget);
+}
+
 Result<std::shared_ptr<const FitCounts>>
 DeviceAnswers::counts_for(const Gang &gang, const DeviceRequest &request,
                           ReadBudget &budget)
 {
-    auto known = memo_.counts_for(request, turn_to_now(gang, request, budget));
-    if (!known)
-        return fail(Code::busy, message_for(gang));
-    budget.outdated |= known->outdated;
-    return std::move(known->answer);
+    return answer_of<std::shared_ptr<const FitCounts>>(
+        memo_.counts_for(request, turn_to_now(gang, request, budget)), gang,
+        budget);
 }
 
 std::size_t DeviceAnswers::add_results(const std::vector<DevicesWanted> &wanted,

@@ -4,6 +4,7 @@
 // at a time; the owner thread only looks up what is known. Owner thread only.
 #pragma once
 
+#include "agent/gres/evaluator.h"
 #include "agent/gres/memo.h"
 #include "agent/gres/needs.h"
 #include "agent/gres/plan_results.h"
@@ -14,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -66,6 +68,9 @@ class DeviceAnswers {
   private:
     GresMemo::Asker turn_to_now(const Gang &gang, const DeviceRequest &request,
                                 CelBudget &budget);
+    template <class Answer, class Known>
+    Result<Answer> answer_of(std::optional<Known> known, const Gang &gang,
+                             ReadBudget &budget) const;
     void answer_next();
 
     const Context &context_;
