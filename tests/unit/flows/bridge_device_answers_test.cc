@@ -5,11 +5,35 @@
 
 #include <doctest/doctest.h>
 #include <format>
+#include <functional>
 #include <string>
 #include <utility>
 
 using namespace bridge;
 using std::chrono::seconds;
+
+namespace {
+
+// So many requests of eight choices each; cel returns the selector of a choice
+// of a request.
+std::string claim_of_choices(const std::string &name, int count,
+                             const std::function<std::string(int, int)> &cel)
+{
+    std::string requests;
+    for (int r = 0; r < count; r++) {
+        std::string choices;
+        for (int c = 0; c < 8; c++)
+            choices += std::format(
+                R"({}{{"name":"c{}","deviceClassName":"gpu.example.com",)"
+                R"("selectors":[{{"cel":{{"expression":"{}"}}}}]}})",
+                c ? "," : "", c, cel(r, c));
+        requests += std::format(R"({}{{"name":"r{}","firstAvailable":[{}]}})",
+                                r ? "," : "", r, choices);
+    }
+    return claim_text(name, R"("requests":[)" + requests + "]");
+}
+
+} // namespace
 
 TEST_CASE("the owner thread evaluates no selector of a claim")
 {
@@ -95,19 +119,10 @@ TEST_CASE("who has expensive selectors waits for himself, and is told so")
 TEST_CASE("what all claims of a Pod cost together is no reason to refuse it")
 {
     AnswerWorld world;
-    std::string requests;
-    for (int r = 0; r < 3; r++) {
-        std::string choices;
-        for (int c = 0; c < 8; c++)
-            choices += std::format(
-                R"({}{{"name":"c{}","deviceClassName":"gpu.example.com",)"
-                R"("selectors":[{{"cel":{{"expression":"{} && {} == {}"}}}}]}})",
-                c ? "," : "", c, c == 7 ? "true" : dear_cel,
-                c == 7 ? 8 * r + c : 1000, 8 * r + c);
-        requests += std::format(R"({}{{"name":"r{}","firstAvailable":[{}]}})",
-                                r ? "," : "", r, choices);
-    }
-    world.kube.put_claim(claim_text("c", R"("requests":[)" + requests + "]"));
+    world.kube.put_claim(claim_of_choices("c", 3, [](int r, int c) {
+        return std::format("{} && {} == {}", c == 7 ? "true" : dear_cel,
+                           c == 7 ? 8 * r + c : 1000, 8 * r + c);
+    }));
     world.settle();
     world.create_with("c", "web");
 
@@ -140,19 +155,10 @@ namespace {
 // A claim of many requests, for the last of which no choice fits.
 std::string many_requests(const std::string &name)
 {
-    std::string requests;
-    for (int r = 0; r < 32; r++) {
-        std::string choices;
-        for (int c = 0; c < 8; c++)
-            choices += std::format(
-                R"({}{{"name":"c{}","deviceClassName":"gpu.example.com",)"
-                R"("selectors":[{{"cel":{{"expression":)"
-                R"("device.driver {} 'x{}'"}}}}]}})",
-                c ? "," : "", c, c == 7 && r < 31 ? "!=" : "==", r * 8 + c);
-        requests += std::format(R"({}{{"name":"r{}","firstAvailable":[{}]}})",
-                                r ? "," : "", r, choices);
-    }
-    return claim_text(name, R"("requests":[)" + requests + "]");
+    return claim_of_choices(name, 32, [](int r, int c) {
+        return std::format("device.driver {} 'x{}'",
+                           c == 7 && r < 31 ? "!=" : "==", r * 8 + c);
+    });
 }
 
 // Many Pods, each with such a claim, and one claim that all of them name.

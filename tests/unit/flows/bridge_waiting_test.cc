@@ -9,10 +9,7 @@ using std::chrono::seconds;
 
 TEST_CASE("waiting Pods cost no RPC and no API call each")
 {
-    World world;
-    world.conf.reason_interval = seconds(30);
-    world.start_agent();
-    fill_cluster(world);
+    FullCluster world(seconds(30));
     for (int i = 0; i < 50; i++)
         world.create(large_pod("web-" + std::to_string(i)));
     world.pass(seconds(31)); // the reason is told once
@@ -65,10 +62,7 @@ TEST_CASE("while Pods live, the states of all jobs are asked for rarely")
 
 TEST_CASE("why a Pod waits stands on it, and is written when that is another")
 {
-    World world;
-    world.conf.reason_interval = seconds(5);
-    world.start_agent();
-    fill_cluster(world);
+    FullCluster world(seconds(5));
     world.create(large_pod("web"));
     const JobId job = world.slurm.jobs().rbegin()->first;
 
@@ -87,10 +81,7 @@ TEST_CASE("why a Pod waits stands on it, and is written when that is another")
 
 TEST_CASE("the first reason comes within seconds, later ones by ReasonInterval")
 {
-    World world;
-    world.conf.reason_interval = seconds(600);
-    world.start_agent();
-    fill_cluster(world);
+    FullCluster world(seconds(600));
     world.pass(seconds(60));
     world.create(large_pod("web"));
     const JobId job = world.slurm.jobs().rbegin()->first;
@@ -106,10 +97,7 @@ TEST_CASE("the first reason comes within seconds, later ones by ReasonInterval")
 
 TEST_CASE("a Pod behind one that waits for resources is Unschedulable, too")
 {
-    World world;
-    world.conf.reason_interval = seconds(5);
-    world.start_agent();
-    fill_cluster(world);
+    FullCluster world(seconds(5));
     world.create(large_pod("first"));
     const JobId first = world.slurm.jobs().rbegin()->first;
     world.create(large_pod("second"));
@@ -128,10 +116,7 @@ TEST_CASE("a Pod behind one that waits for resources is Unschedulable, too")
 TEST_CASE(
     "a Pod that begins to wait for nodes says so, though in the same words")
 {
-    World world;
-    world.conf.reason_interval = seconds(5);
-    world.start_agent();
-    fill_cluster(world);
+    FullCluster world(seconds(5));
     world.create(large_pod("web"));
     const JobId job = world.slurm.jobs().rbegin()->first;
     world.slurm.hold(job); // its reasons are the test's
@@ -151,10 +136,7 @@ TEST_CASE(
 
 TEST_CASE("a condition that could not be written is written later")
 {
-    World world;
-    world.conf.reason_interval = seconds(5);
-    world.start_agent();
-    fill_cluster(world);
+    FullCluster world(seconds(5));
     world.kube.fail_next("set_unscheduled", Code::busy);
 
     world.create(large_pod("web"));

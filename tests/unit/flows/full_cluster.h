@@ -4,6 +4,7 @@
 
 #include "tests/unit/fakes/world.h"
 
+#include <chrono>
 #include <string>
 
 namespace bridge {
@@ -24,5 +25,14 @@ inline void fill_cluster(World &world)
         world.slurm.plant(job);
     world.slurm.schedule();
 }
+
+struct FullCluster : World {
+    explicit FullCluster(std::chrono::seconds reason_interval)
+    {
+        conf.reason_interval = reason_interval;
+        start_agent();
+        fill_cluster(*this);
+    }
+};
 
 } // namespace bridge

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gres/catalog.h"
 
+#include "agent/gres/evaluator.h"
 #include "agent/gres/memo.h"
 #include "common/base/json.h"
 #include "tests/unit/fakes/test_data.h"

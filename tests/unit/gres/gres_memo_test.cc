@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gres/memo.h"
 
+#include "agent/gres/evaluator.h"
 #include "agent/gres/plan_results.h"
 
 #include "tests/unit/flows/claims.h"
