@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The agent's metrics: their samples, what reads them otherwise, and what they
 should be by Slurm's own commands."""
-import collections
 import json
 import re
 import subprocess
@@ -74,37 +73,17 @@ def parsed(text):
     return done.stdout.strip()
 
 
-STATES = {word: name for name, word in commands_numbers.JOB_STATES.items()}
-
-
 def expected():
-    """Values by Slurm's own commands, as samples() has them."""
-    want = collections.Counter()
-    listed = json.loads(bed.run("scontrol", "show", "nodes", "--json"))["nodes"]
-    for node in listed:
-        want["slurm_nodes", ()] += 1
-        want["slurm_cpus", ()] += node["cpus"]
-        want["slurm_cpus_alloc", ()] += node["alloc_cpus"]
-        want["slurm_memory_bytes", ()] += node["real_memory"] << 20
-        want["slurm_memory_alloc_bytes", ()] += node["alloc_memory"] << 20
-        for word, state in (("ALLOCATED", "alloc"), ("IDLE", "idle"),
-                            ("MIXED", "mixed"), ("DOWN", "down"),
-                            ("DRAIN", "drain"), ("EXTERNAL", "external")):
-            want[f"slurm_nodes_{state}", ()] += word in node["state"]
-        for partition in node["partitions"]:
-            labels = (("partition", partition),)
-            want["slurm_partition_nodes", labels] += 1
-            want["slurm_partition_cpus", labels] += node["cpus"]
-            want["slurm_partition_cpus_alloc", labels] += node["alloc_cpus"]
-    for line in bed.run("squeue", "-hr", "-t", "all", "-O",
-                        "State:40,Reason:60,Partition:80").splitlines():
-        state, reason, partitions = line.split()
-        want["slurm_jobs", ()] += 1
-        want[f"slurm_jobs_{STATES[state]}", ()] += 1
-        if state != "PENDING":
-            continue
-        want["slurm_jobs_pending_reason", (("reason", reason),)] += 1
-        for partition in partitions.split(","):
-            want["slurm_partition_jobs_pending_reason",
-                 (("partition", partition), ("reason", reason))] += 1
-    return want
+    """Values by Slurm's own commands, as samples() has them. JSON names a job's reason;
+    squeue's own columns have sentences of several words there."""
+    def listed(*command):
+        return json.loads(bed.run(*command, "--json"))
+
+    partitions = [one["name"] for one in listed("scontrol", "show", "partitions")[
+        "partitions"]]
+    nodes = commands_numbers.of_nodes(
+        listed("scontrol", "show", "nodes")["nodes"], partitions)
+    jobs = commands_numbers.of_jobs(
+        listed("squeue", "-t", "all")["jobs"], partitions)
+    return {key: value for key, value in (nodes | jobs).items()
+            if not key[0].startswith("slurm_node_")}  # the page of each node
