@@ -9,6 +9,7 @@
 #include "common/slurm/het_job.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace bridge {
@@ -25,8 +26,9 @@ template <class Step>
 Result<> for_each_seat(const Gang &gang, const Bind &bind, const Step &step)
 {
     Result<> said;
+    const PodsByUid pods = pods_by_uid(gang);
     for (const Seat &seat : bind.seats) {
-        PodPtr pod = find_pod(gang, seat.pod);
+        PodPtr pod = find_pod(pods, seat.pod);
         if (!pod)
             continue;
         Result<> done = step(*pod, seat);
@@ -40,9 +42,10 @@ Result<> for_each_seat(const Gang &gang, const Bind &bind, const Step &step)
 
 std::vector<ClaimPlan> claims_of(const Pod &pod, const Bind &bind)
 {
-    std::vector<ClaimPlan> claims = bind.claims;
-    std::erase_if(claims,
-                  [&](const ClaimPlan &claim) { return claim.pod != pod.uid; });
+    std::vector<ClaimPlan> claims;
+    std::ranges::copy_if(
+        bind.claims, std::back_inserter(claims),
+        [&](const ClaimPlan &claim) { return claim.pod == pod.uid; });
     return claims;
 }
 

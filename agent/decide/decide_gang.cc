@@ -180,8 +180,9 @@ std::vector<std::string> uids_of_waiting(const Gang &gang)
 // Returns the seats of Pods that need not wait for volumes.
 std::vector<Seat> without_claims(const Gang &gang, std::vector<Seat> seats)
 {
+    const PodsByUid pods = pods_by_uid(gang);
     std::erase_if(seats, [&](const Seat &seat) {
-        PodPtr pod = find_pod(gang, seat.pod);
+        PodPtr pod = find_pod(pods, seat.pod);
         return pod && !pod->claims.empty();
     });
     return seats;

@@ -11,7 +11,9 @@
 #include "common/slurm/het_job.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace bridge {
@@ -87,10 +89,14 @@ class Seating {
         : gang_(gang), job_(*gang.job), nodes_(nodes), devices_at_(devices_at),
           free_(tasks_on_nodes(*gang.job)), promised_(free_.size())
     {
+        for (std::size_t i = 0; i < job_.nodes.size(); i++)
+            indexes_.emplace(job_.nodes[i], i);
         for (const PodPtr &pod : gang.pods) {
             if (lives_by_job(gang, *pod) && !waits(gang, *pod))
                 keep(*pod);
-            else if (!ended_by_job(gang, *pod))
+            else if (ended_by_job(gang, *pod))
+                ended_.push_back(pod.get());
+            else
                 continue;
             if (!of_job_)
                 of_job_ = pod.get();
@@ -142,8 +148,8 @@ class Seating {
 
     std::size_t index_of(const std::string &slurm_node) const
     {
-        auto found = std::ranges::find(job_.nodes, slurm_node);
-        return static_cast<std::size_t>(found - job_.nodes.begin());
+        auto found = indexes_.find(slurm_node);
+        return found == indexes_.end() ? free_.size() : found->second;
     }
 
     void keep(const Pod &pod)
@@ -206,17 +212,16 @@ class Seating {
     }
 
     // Returns the rank of the Pod that it replaces, or the first free rank.
-    std::uint32_t rank_for(const Pod &pod) const
+    std::uint32_t rank_for(const Pod &pod)
     {
-        for (const PodPtr &before : gang_.pods)
-            if (ended_by_job(gang_, *before) && same_place(*before, pod))
+        for (const Pod *before : ended_)
+            if (same_place(*before, pod))
                 if (auto rank = rank_of(*before);
                     rank && !ranks_.contains(*rank))
                     return *rank;
-        std::uint32_t rank = 0;
-        while (ranks_.contains(rank))
-            rank++;
-        return rank;
+        while (ranks_.contains(first_free_rank_))
+            first_free_rank_++; // none is ever given back
+        return first_free_rank_;
     }
 
     const Gang &gang_;
@@ -226,8 +231,13 @@ class Seating {
     std::vector<std::uint32_t> free_; // free tasks, in the order of job_.nodes
     // The part of free_ that is kept for Pods with devices there.
     std::vector<std::uint32_t> promised_;
-    std::set<std::uint32_t> ranks_; // ranks in use
-    const Pod *of_job_ = nullptr;   // the Pod that the others must resemble
+    std::map<std::string_view, std::size_t> indexes_; // in job_.nodes
+    std::set<std::uint32_t> ranks_;                   // ranks in use
+    std::uint32_t first_free_rank_ = 0;
+    // Of the gang's Pods, those that the job has put on its nodes and that are
+    // over.
+    std::vector<const Pod *> ended_;
+    const Pod *of_job_ = nullptr; // the Pod that the others must resemble
 };
 
 // Returns how many tasks fit on each node by its CPUs, and by its GRES where

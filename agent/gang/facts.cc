@@ -172,29 +172,37 @@ std::uint32_t cpus_of(const Gang &gang, const Pod &pod)
                                              : std::max(cpus, found->second);
 }
 
-PodPtr find_pod(const Gang &gang, const std::string &uid)
+PodsByUid pods_by_uid(const Gang &gang)
 {
-    auto found = std::ranges::find(gang.pods, uid,
-                                   [](const PodPtr &pod) { return pod->uid; });
-    return found == gang.pods.end() ? nullptr : *found;
+    PodsByUid pods;
+    for (const PodPtr &pod : gang.pods)
+        pods.emplace(pod->uid, pod);
+    return pods;
 }
 
-bool is_seen_bound(const Gang &gang, const std::string &pod)
+PodPtr find_pod(const PodsByUid &pods, const std::string &uid)
 {
-    return std::ranges::any_of(gang.pods, [&](const PodPtr &known) {
-        return known->uid == pod && known->bound();
-    });
+    auto found = pods.find(uid);
+    return found == pods.end() ? nullptr : found->second;
+}
+
+std::unordered_set<std::string> seen_bound(const Gang &gang)
+{
+    std::unordered_set<std::string> uids;
+    for (const PodPtr &pod : gang.pods)
+        if (pod->bound())
+            uids.insert(pod->uid);
+    return uids;
 }
 
 std::vector<Seat> seats_of(const Gang &gang, const Bind &bind)
 {
     std::vector<Seat> seats;
+    const PodsByUid pods = pods_by_uid(gang);
     for (std::size_t i = 0; i < bind.nodes.size() && i < gang.pods.size(); i++)
         seats.push_back({gang.pods[i]->uid, bind.nodes[i]});
     for (const Seat &seat : bind.seats)
-        if (std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
-                return pod->uid == seat.pod;
-            }))
+        if (pods.contains(seat.pod))
             seats.push_back(seat);
     return seats;
 }
@@ -212,15 +220,11 @@ std::map<std::string, std::vector<PodPtr>> pods_by_node(const Gang &gang,
     return pods;
 }
 
-Amounts amounts_on(const Gang &gang, const std::string &node,
-                   const std::vector<PodPtr> &more)
+Amounts amounts_of(const std::vector<PodPtr> &pods)
 {
     Amounts sum;
-    for (const PodPtr &pod : more)
+    for (const PodPtr &pod : pods)
         sum += amounts_of(pod->requests);
-    for (const PodPtr &pod : gang.pods)
-        if (gang.grouped && pod->living() && pod->node_name == node)
-            sum += amounts_of(pod->requests);
     return sum;
 }
 

@@ -10,6 +10,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace bridge {
@@ -72,11 +74,14 @@ bool requests_extended(const Requests &requests);
 // claims.
 std::uint32_t cpus_of(const Gang &gang, const Pod &pod);
 
-// Returns the Pod with this uid, or null if the gang has none.
-PodPtr find_pod(const Gang &gang, const std::string &uid);
+using PodsByUid = std::unordered_map<std::string, PodPtr>;
+// Returns the Pods of the gang by their uid.
+PodsByUid pods_by_uid(const Gang &gang);
+// Returns the Pod with this uid, or null if there is none.
+PodPtr find_pod(const PodsByUid &pods, const std::string &uid);
 
-// Whether the watch has shown this Pod (a uid) on a node.
-bool is_seen_bound(const Gang &gang, const std::string &pod);
+// Returns the uids of the Pods that the watch has shown on a node.
+std::unordered_set<std::string> seen_bound(const Gang &gang);
 
 // Returns the seats of the action whose Pods still exist.
 std::vector<Seat> seats_of(const Gang &gang, const Bind &bind);
@@ -84,10 +89,8 @@ std::vector<Seat> seats_of(const Gang &gang, const Bind &bind);
 // Returns the Pods that the action would bind, by Node.
 std::map<std::string, std::vector<PodPtr>> pods_by_node(const Gang &gang,
                                                         const Bind &bind);
-// Returns what these Pods request, plus the requests of the gang's Pods that
-// already run on the Node.
-Amounts amounts_on(const Gang &gang, const std::string &node,
-                   const std::vector<PodPtr> &more);
+// Returns what these Pods request together.
+Amounts amounts_of(const std::vector<PodPtr> &pods);
 
 // --- questions about grouped gangs
 

@@ -52,7 +52,9 @@ struct Gang {
     std::string group_uid;
     std::string no_group_reason; // message; empty: it exists
     bool elastic = false;
-    std::vector<PodPtr> pods; // existing Pods, in rank order
+    // Existing Pods, in rank order. Of a gang in a GangStore, only that changes
+    // them.
+    std::vector<PodPtr> pods;
 
     // The last known state of its job. stale: it may have changed, so it is
     // read again before anything is done.

@@ -123,11 +123,10 @@ bool NodeGate::is_dirty(const std::string &node) const
 template <class Visit>
 void NodeGate::each_on(const std::string &node, Visit visit) const
 {
-    for (const std::string &uid : gangs_.living_on(node)) {
+    for (const auto &[uid, pods] : gangs_.living_on(node)) {
         const GangEntry &entry = gangs_.all().at(uid);
-        for (const PodPtr &pod : entry.gang.pods)
-            if (pod->node_name == node && !pod->terminal())
-                visit(entry, *pod);
+        for (const PodPtr &pod : pods)
+            visit(entry, *pod);
     }
     auto binding = binding_.find(node);
     if (binding == binding_.end())
@@ -139,9 +138,9 @@ void NodeGate::each_on(const std::string &node, Visit visit) const
             return true;
         }
         bool over = true;
-        for (const PodPtr &pod : found->second.gang.pods) {
-            if (!one.second.contains(pod->uid) ||
-                !is_binding(found->second, *pod))
+        for (const std::string &uid : one.second) {
+            PodPtr pod = gangs_.find_in(one.first, uid);
+            if (!pod || !is_binding(found->second, *pod))
                 continue;
             over = false;
             visit(found->second, *pod);
@@ -223,10 +222,11 @@ NodeGate::Room NodeGate::room_for(const Gang &gang, const Amounts &asks,
     sum += foreign;
     bool lies = false; // Slurm counts less than is in use
     each_on(node, [&](const GangEntry &entry, const Pod &pod) {
-        if (entry.gang.uid == gang.uid)
-            return;
+        bool own = entry.gang.uid == gang.uid;
+        if (own && !pod.bound())
+            return; // it may be among those that are to be bound
         sum += amounts_of(pod.requests);
-        lies |= !covered(entry, pod);
+        lies |= !own && !covered(entry, pod);
     });
     for (const VanishedPod &pod : vanished_.on(node)) {
         sum += amounts_of(pod.requests);

@@ -83,9 +83,9 @@ class NodeGate {
 
     enum class Room { yes, no, ask_slurm };
     // Whether Pods of the gang with these requests in total may be bound to
-    // this Node. known: the Node in Kubernetes, or null; foreign: requests of
-    // Pods of other schedulers there. ask_slurm: the gang must wait() until
-    // admit() returns it.
+    // this Node, besides those that a watch has shown there. known: the Node in
+    // Kubernetes, or null; foreign: requests of Pods of other schedulers there.
+    // ask_slurm: the gang must wait() until admit() returns it.
     Room room_for(const Gang &gang, const Amounts &asks,
                   const std::string &node, const Node *known,
                   const Amounts &foreign = {}) const;

@@ -75,7 +75,7 @@ std::string GangStore::put(Pod pod)
         auto place = std::ranges::upper_bound(gang.pods, latest, after);
         gang.pods.insert(place, latest);
     }
-    index(*latest);
+    index(latest);
     return uid;
 }
 
@@ -139,12 +139,15 @@ GangEntry *GangStore::find(const std::string &uid)
 
 PodPtr GangStore::find(const Pod &pod) const
 {
-    auto entry = gangs_.find(gang_uid(pod));
-    if (entry == gangs_.end())
-        return nullptr;
-    const auto &pods = entry->second.gang.pods;
-    auto known = std::ranges::find(pods, pod.uid, &Pod::uid);
-    return known == pods.end() ? nullptr : *known;
+    auto known = pods_.find(pod.uid);
+    return known == pods_.end() ? nullptr : known->second;
+}
+
+PodPtr GangStore::find_in(const std::string &gang, const std::string &pod) const
+{
+    auto known = pods_.find(pod);
+    bool there = known != pods_.end() && gang_uid(*known->second) == gang;
+    return there ? known->second : nullptr;
 }
 
 GangEntry *GangStore::find(JobRef job)
@@ -230,9 +233,9 @@ bool GangStore::living_of(JobRef job) const
            !(gang.assumed_bound.empty() && gang.maybe_bound.empty());
 }
 
-const std::set<std::string> &GangStore::living_on(const std::string &node) const
+const GangStore::PodsByGang &GangStore::living_on(const std::string &node) const
 {
-    static const std::set<std::string> nobody;
+    static const PodsByGang nobody;
     auto found = by_node_.find(node);
     return found == by_node_.end() ? nobody : found->second;
 }
@@ -299,38 +302,42 @@ void GangStore::unindex_claims(const Pod &pod)
     }
 }
 
-void GangStore::index(const Pod &pod)
+void GangStore::index(const PodPtr &pod)
 {
-    index_claims(pod);
-    if (!pod.bound() || pod.terminal())
+    pods_[pod->uid] = pod;
+    index_claims(*pod);
+    if (!pod->bound() || pod->terminal())
         return;
-    by_node_[pod.node_name].insert(gang_uid(pod));
-    if (std::string sluid = pod.annotation(names::sluid_annotation);
+    by_node_[pod->node_name][gang_uid(*pod)].push_back(pod);
+    if (std::string sluid = pod->annotation(names::sluid_annotation);
         !sluid.empty())
         by_sluid_[sluid]++;
 }
 
-bool GangStore::others_there(const Pod &pod) const
+void GangStore::unindex_node(const Pod &pod)
 {
-    auto gang = gangs_.find(gang_uid(pod));
-    return gang != gangs_.end() && gang->second.gang.grouped &&
-           std::ranges::any_of(
-               gang->second.gang.pods, [&](const PodPtr &other) {
-                   return other->uid != pod.uid && other->living() &&
-                          other->node_name == pod.node_name;
-               });
+    auto node = by_node_.find(pod.node_name);
+    if (node == by_node_.end())
+        return;
+    auto gang = node->second.find(gang_uid(pod));
+    if (gang == node->second.end())
+        return;
+    std::erase_if(gang->second,
+                  [&](const PodPtr &known) { return known->uid == pod.uid; });
+    if (gang->second.empty())
+        node->second.erase(gang);
+    if (node->second.empty())
+        by_node_.erase(node);
 }
 
 void GangStore::unindex(const Pod &pod)
 {
     unindex_claims(pod);
+    pods_.erase(pod.uid);
     if (!pod.bound() || pod.terminal())
         return;
     freed_.insert(pod.node_name);
-    auto node = by_node_.find(pod.node_name);
-    if (node != by_node_.end() && !others_there(pod) &&
-        node->second.erase(gang_uid(pod)) != 0 && node->second.empty())
-        by_node_.erase(node);
+    unindex_node(pod);
     auto sluid = by_sluid_.find(pod.annotation(names::sluid_annotation));
     if (sluid != by_sluid_.end() && --sluid->second == 0)
         by_sluid_.erase(sluid);

@@ -136,6 +136,8 @@ class GangStore {
     std::optional<std::string> remove(const Pod &pod);
     // Its state as recorded, or null.
     PodPtr find(const Pod &pod) const;
+    // The Pod with this uid if it is in the gang, or null.
+    PodPtr find_in(const std::string &gang, const std::string &pod) const;
     // Whether the Pod is recorded, and the grouped gang that it is in.
     bool knows(const Pod &pod) const;
     std::optional<std::string> group_of(const Pod &pod) const;
@@ -164,10 +166,13 @@ class GangStore {
 
     // Whether containers of Pods bound by this job may be running.
     bool living_of(JobRef job) const;
-    // Returns the gangs with Pods that may be running on this Node.
-    const std::set<std::string> &living_on(const std::string &node) const;
-    // Returns the same for all Nodes; a set may be empty.
-    const std::unordered_map<std::string, std::set<std::string>> &living() const
+    // Pods by the uid of their gang; no list is empty.
+    using PodsByGang = std::map<std::string, std::vector<PodPtr>>;
+    // Returns the Pods that may be running on this Node: those that are bound
+    // and not over.
+    const PodsByGang &living_on(const std::string &node) const;
+    // Returns the same for all Nodes that have such Pods.
+    const std::unordered_map<std::string, PodsByGang> &living() const
     {
         return by_node_;
     }
@@ -182,24 +187,24 @@ class GangStore {
 
   private:
     const std::string &gang_uid(const Pod &pod) const;
-    void index(const Pod &pod);
+    void index(const PodPtr &pod);
     void unindex(const Pod &pod);
+    void unindex_node(const Pod &pod);
     void index_claims(const Pod &pod);
     void unindex_claims(const Pod &pod);
     void index_counted(const Gang &gang);
     void unindex_counted(const Gang &gang);
     void unindex_job(const Gang &gang);
-    // Whether other Pods of its gang run on the Pod's Node.
-    bool others_there(const Pod &pod) const;
 
     std::unordered_map<std::string, GangEntry> gangs_; // by uid
     std::unordered_map<JobId, std::string> by_job_;    // to gang uid
     // The Pods of grouped gangs, by uid: the uid of their gang, or their own if
     // they have left it.
     std::unordered_map<std::string, std::string> members_;
-    // Bound Pods that are not terminal: the gangs on each Node, and the number
-    // of Pods for each SLUID.
-    std::unordered_map<std::string, std::set<std::string>> by_node_;
+    std::unordered_map<std::string, PodPtr> pods_; // all, by uid
+    // Bound Pods that are not terminal: those on each Node, and the number of
+    // Pods for each SLUID.
+    std::unordered_map<std::string, PodsByGang> by_node_;
     std::unordered_map<std::string, std::size_t> by_sluid_;
     std::set<std::string> freed_;
     // By claim: gang uids, with the number of Pods of each; and those of gangs

@@ -83,8 +83,9 @@ claim_steps(const Gang &gang, const std::vector<Seat> &seats,
 {
     std::vector<SeatClaim> all;
     std::set<std::string> known;
+    const PodsByUid pods = pods_by_uid(gang);
     for (const Seat &seat : seats) {
-        PodPtr pod = find_pod(gang, seat.pod);
+        PodPtr pod = find_pod(pods, seat.pod);
         if (!pod)
             continue;
         auto node = nodes.find(seat.node);

@@ -25,11 +25,11 @@ std::optional<HookMessage> EarlyHooks::take(JobRef job)
 bool EarlyHooks::has_successor(JobRef job) const
 {
     bool any = false, all = true;
-    for (const auto &[node, uids] : gangs_.living()) {
-        for (const std::string &uid : uids) {
+    for (const auto &[node, gangs] : gangs_.living()) {
+        for (const auto &[uid, pods] : gangs) {
             const Gang &gang = gangs_.all().at(uid).gang;
-            if (std::ranges::none_of(gang.pods, [&](const PodPtr &pod) {
-                    return pod->node_name == node && binder_of(*pod) == job;
+            if (std::ranges::none_of(pods, [&](const PodPtr &pod) {
+                    return binder_of(*pod) == job;
                 }))
                 continue;
             any = true;

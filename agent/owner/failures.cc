@@ -166,10 +166,12 @@ Clock::duration Failures::bind_failed(GangEntry &entry, const ActionDone &done)
     const Error &error = done.outcome.error();
     const Bind &bind = std::get<Bind>(done.action);
     // This code is never returned for the write of a claim.
-    if (error.code == Code::uncertain)
+    if (error.code == Code::uncertain) {
+        const auto seen = seen_bound(gang);
         for (const Seat &seat : seats_of(gang, bind))
-            if (!is_seen_bound(gang, seat.pod))
+            if (!seen.contains(seat.pod))
                 gang.maybe_bound.insert_or_assign(seat.pod, seat);
+    }
     if (gang.job && is_refusal(error))
         to_.voice.say(entry, not_bound_message(gang.job->ref, error.message));
     to_.attempts.bind_delayed(entry);

@@ -53,7 +53,7 @@ void LostNodes::forget_gone()
 
 void LostNodes::wake_living_on(const std::string &node)
 {
-    for (const std::string &uid : gangs_.living_on(node))
+    for (const auto &[uid, pods] : gangs_.living_on(node))
         agenda_.wake(uid);
 }
 

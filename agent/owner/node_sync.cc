@@ -13,12 +13,10 @@ namespace bridge {
 std::set<std::string> NodeSync::occupied_nodes() const
 {
     std::set<std::string> nodes;
-    for (const auto &[node, uids] : gangs_.living()) {
-        if (uids.empty())
-            continue;
+    for (const auto &[node, gangs] : gangs_.living()) {
         nodes.insert(nodes_.slurm_name_of(node));
-        for (const std::string &uid : uids) // for a Node that is gone
-            for (const PodPtr &pod : gangs_.all().at(uid).gang.pods)
+        for (const auto &[uid, pods] : gangs)
+            for (const PodPtr &pod : pods) // for a Node that is gone
                 nodes.insert(pod->annotation(names::node_annotation));
     }
     return nodes;

@@ -160,9 +160,10 @@ void Outcomes::record_bound(GangEntry &entry, const Bind &bind)
 {
     Gang &gang = entry.gang;
     auto seats = seats_of(gang, bind);
+    const auto seen = seen_bound(gang);
     for (const Seat &seat : seats) {
         gang.maybe_bound.erase(seat.pod);
-        if (!is_seen_bound(gang, seat.pod))
+        if (!seen.contains(seat.pod))
             gang.assumed_bound.insert_or_assign(seat.pod, seat);
     }
     Attempts::bound(entry);

@@ -139,7 +139,7 @@ bool Room::may_bind(GangEntry &entry, const Bind &bind)
     const Gang &gang = entry.gang;
     auto going = pods_by_node(gang, bind);
     for (const auto &[node, pods] : going) {
-        auto room = gate_.room_for(gang, amounts_on(gang, node, pods), node,
+        auto room = gate_.room_for(gang, amounts_of(pods), node,
                                    to_.nodes.find(node), to_.foreign.on(node));
         if (room == NodeGate::Room::yes)
             continue;
@@ -165,7 +165,7 @@ bool Room::may_bind(GangEntry &entry, const Bind &bind)
 std::optional<Clock::time_point> Room::adoption_due(const std::string &node)
 {
     std::optional<Clock::time_point> due;
-    for (const std::string &uid : to_.gangs.living_on(node)) {
+    for (const auto &[uid, pods] : to_.gangs.living_on(node)) {
         const GangEntry *entry = to_.gangs.find(uid);
         if (!entry || !entry->gang.job || !adopts(entry->gang) ||
             entry->gang.job->state != JobState::pending)

@@ -110,15 +110,18 @@ SeatDevices::seats_in(const Gang &gang, const GangDevices &devices) const
          .slurm_node = name}};
 }
 
-// Returns why nothing can be planned for the Pod; an empty plan if it can. What
-// one task of a job has is compared only where several share a node.
+bool SeatDevices::is_used_by_others(const Gang &gang, const Pod &pod,
+                                    const DeviceNeeds &needs)
+{
+    return !to_.needs.used_by_others_reason(gang, pod, needs).empty();
+}
+
+// Returns why nothing can be planned for the Pod, whose claims others do not
+// use; an empty plan if it can. What one task of a job has is compared only
+// where several share a node.
 ClaimsPlan SeatDevices::trouble_with(const Gang &gang, const Seat &seat,
                                      const DeviceNeeds &needs)
 {
-    if (can_give_way(gang) &&
-        !to_.needs.used_by_others_reason(gang, *find_pod(gang, seat.pod), needs)
-             .empty())
-        return {.misfit = needs.reason};
     if (!needs.unfit_reason.empty())
         return {.wait = needs.unfit_reason};
     if (!needs.reason.empty())
@@ -137,9 +140,14 @@ bool SeatDevices::plan_seats(const Gang &gang, const std::vector<Seat> &seats,
                              ByNode &by_node, GangDevices &devices)
 {
     bool later = false;
+    const PodsByUid pods = pods_by_uid(gang);
+    bool gives_way = can_give_way(gang);
     for (const Seat &seat : seats) {
         const DeviceNeeds &own = needs.at(seat.pod);
-        ClaimsPlan none = trouble_with(gang, seat, own);
+        const Pod &pod = *find_pod(pods, seat.pod);
+        bool used = gives_way && is_used_by_others(gang, pod, own);
+        ClaimsPlan none = used ? ClaimsPlan{.misfit = own.reason}
+                               : trouble_with(gang, seat, own);
         if (is_trouble(none)) {
             later |= set_aside(devices, none, {seat.node, {seat.pod}});
             continue;

@@ -39,6 +39,9 @@ class SeatDevices {
 
     Result<std::vector<Seat>> seats_in(const Gang &gang,
                                        const GangDevices &devices) const;
+    // Whether other Pods have what its claims name.
+    bool is_used_by_others(const Gang &gang, const Pod &pod,
+                           const DeviceNeeds &needs);
     ClaimsPlan trouble_with(const Gang &gang, const Seat &seat,
                             const DeviceNeeds &needs);
     // Both return whether some Pods may have their devices soon.

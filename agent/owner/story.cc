@@ -51,13 +51,12 @@ std::vector<Blocker> blockers_of(const OwnerParts &parts, const Gang &gang,
                                  const Bind &bind)
 {
     std::vector<Blocker> blockers;
-    for (const auto &[node, pods] : pods_by_node(gang, bind)) {
-        if (parts.room.gate().room_for(gang, amounts_on(gang, node, pods), node,
-                                       parts.nodes.find(node),
-                                       parts.outside.foreign().on(node)) ==
-            NodeGate::Room::yes)
+    for (const auto &[node, to_bind] : pods_by_node(gang, bind)) {
+        if (parts.room.gate().room_for(
+                gang, amounts_of(to_bind), node, parts.nodes.find(node),
+                parts.outside.foreign().on(node)) == NodeGate::Room::yes)
             continue;
-        for (const std::string &uid : parts.gangs.living_on(node)) {
+        for (const auto &[uid, pods] : parts.gangs.living_on(node)) {
             const Gang &other = parts.gangs.all().at(uid).gang;
             bool in_the_way =
                 uid != gang.uid && (!other.job || is_ended(other.job->state));

@@ -105,10 +105,7 @@ void Owner::look_at_states()
         wanted.waits |= waits;
         wanted.untold |= waits && entry.told.empty() && any_waits(gang);
     }
-    wanted.lives =
-        std::ranges::any_of(to_.gangs.living(), [](const auto &node) {
-            return !node.second.empty();
-        });
+    wanted.lives = !to_.gangs.living().empty();
     to_.lists.look(wanted);
 }
 

@@ -242,6 +242,70 @@ TEST_CASE("a binding that is only assumed counts as living")
     CHECK(store.living_of(job.ref));
 }
 
+TEST_CASE("a Pod is found in its gang, and in another once it has left that")
+{
+    GangStore store;
+    std::string gang = store.put(make_member("a", "2", MilliCpu{1000}, {}));
+    store.put(make_member("b", "2", MilliCpu{1000}, {}));
+    REQUIRE(gang != "uid-a");
+
+    REQUIRE(store.find_in(gang, "uid-a"));
+    CHECK(store.find_in(gang, "uid-a")->key.name == "a");
+    CHECK_FALSE(store.find_in("uid-a", "uid-a"));
+    CHECK_FALSE(store.find_in(gang, "uid-c"));
+
+    store.split("uid-a");
+    CHECK_FALSE(store.find_in(gang, "uid-a"));
+    CHECK(store.find_in("uid-a", "uid-a"));
+
+    store.remove(make_pod("a"));
+    CHECK_FALSE(store.find_in("uid-a", "uid-a"));
+    store.erase(gang);
+    CHECK_FALSE(store.find_in(gang, "uid-b"));
+}
+
+TEST_CASE("a Node has the Pods that are bound to it, until they are over")
+{
+    GangStore store;
+    const Job job = make_job(7, JobState::running);
+    auto put = [&](const char *name, const char *phase) {
+        Pod pod = with_binding(make_member(name, "2", MilliCpu{1000}, {}), job,
+                               "node-1");
+        pod.phase = phase;
+        return store.put(pod);
+    };
+    auto there = [&] {
+        std::vector<Pod> pods;
+        for (const auto &[uid, of_gang] : store.living_on("node-1"))
+            for (const PodPtr &pod : of_gang)
+                pods.push_back(*pod);
+        return names_of(pods);
+    };
+    std::string gang = store.put(make_member("a", "2", MilliCpu{1000}, {}));
+    CHECK(store.living().empty());
+
+    put("a", "Pending");
+    put("b", "Running");
+    put("a", "Running");
+    CHECK(there() == std::vector<std::string>{"a", "b"});
+    CHECK(store.living_on("node-1").contains(gang));
+    CHECK(store.living_on("node-2").empty());
+
+    put("a", "Succeeded");
+    CHECK(there() == std::vector<std::string>{"b"});
+    CHECK(store.living_on("node-1").size() == 1);
+    SUBCASE("")
+    {
+        put("b", "Failed");
+    }
+    SUBCASE("or their gang is erased, with several there")
+    {
+        put("c", "Running");
+        store.erase(gang);
+    }
+    CHECK(store.living().empty());
+}
+
 TEST_CASE("the users of a claim are the gangs with Pods that are not over")
 {
     GangStore store;

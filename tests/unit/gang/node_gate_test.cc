@@ -4,6 +4,7 @@
 #include "agent/gang/node_gate.h"
 
 #include "agent/decide/decide.h"
+#include "agent/gang/facts.h"
 #include "tests/unit/fakes/make.h"
 
 #include <doctest/doctest.h>
@@ -26,6 +27,15 @@ struct Binding {
     }
 
     GangEntry &web() { return *gangs.find("uid-web"); }
+    static Pod member(const char *name) { return make_member(name, "2"); }
+    // A gang of the Pods "a" and "b", which has a job.
+    GangEntry &train()
+    {
+        gangs.put(member("a"));
+        GangEntry &entry = *gangs.find(gangs.put(member("b")));
+        gangs.set_job(entry, make_job(8, JobState::configuring), {});
+        return entry;
+    }
     bool is_dirty() { return gate.dirty().contains("kn1"); }
 
     GangStore gangs;
@@ -78,14 +88,37 @@ TEST_CASE("a binding that has ended is looked at as any Pod that lives there")
 TEST_CASE("each node where a gang binds is looked at")
 {
     Binding binding;
-    binding.web().gang.pods.push_back(share(make_pod("web-2")));
-    binding.gate.record_binding(binding.web().gang, "uid-web-2", "kn2");
+    GangEntry &train = binding.train();
+    train.in_flight = Action(Bind{}).index();
+    binding.gate.record_binding(train.gang, "uid-a", "kn1");
+    binding.gate.record_binding(train.gang, "uid-b", "kn2");
     CHECK(binding.gate.dirty().empty());
 
-    binding.web().gang.stale = true;
-    binding.gate.touch_binding("uid-web");
+    train.gang.stale = true;
+    binding.gate.touch_binding(train.gang.uid);
 
     CHECK(binding.gate.dirty() == std::set<std::string>{"kn1", "kn2"});
+}
+
+TEST_CASE("of the gang's own Pods, those count that are seen on the node")
+{
+    Binding binding;
+    GangEntry &train = binding.train();
+    Node node = make_node("kn2");
+    node.allocatable.cpu = MilliCpu{1500};
+    auto room = [&] {
+        return binding.gate.room_for(
+            train.gang, amounts_of({train.gang.pods.back()}), "kn2", &node);
+    };
+    binding.gate.record_binding(train.gang, "uid-a", "kn2");
+    train.in_flight = Action(Bind{}).index();
+    CHECK(room() == NodeGate::Room::yes); // it may be asked for once more
+
+    binding.gangs.put(with_binding(Binding::member("a"),
+                                   make_job(8, JobState::configuring), "kn2"));
+    CHECK(room() == NodeGate::Room::no); // two Pods of 1 CPU each
+    node.allocatable.cpu = MilliCpu{2000};
+    CHECK(room() == NodeGate::Room::yes);
 }
 
 TEST_CASE("who is let in goes by the bindings as they are then")
