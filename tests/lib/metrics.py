@@ -3,10 +3,10 @@
 should be by Slurm's own commands."""
 import json
 import re
-import subprocess
 
 import bed
 import commands_numbers
+import monitoring
 
 OPEN_METRICS = "application/openmetrics-text;version=1.0.0"
 _SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$")
@@ -53,24 +53,16 @@ def get(text, name, **labels):
     return samples(text).get((name, tuple(sorted(labels.items()))))
 
 
-def _monitoring(*words, stdin):
-    return subprocess.run([bed.TOP / "contribs/sandbox/with-monitoring", *words],
-                          input=stdin, text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT)
-
-
 def promtool(text):
     """What promtool finds in a text of Prometheus' format."""
-    done = _monitoring("promtool", "check", "metrics", stdin=text)
-    return done.stdout.strip() or (f"exit status {done.returncode}"
-                                   if done.returncode else "")
+    status, said = monitoring.tool("promtool", "check", "metrics", input=text)
+    return said.strip() or (f"exit status {status}" if status else "")
 
 
 def parsed(text):
     """How many families and samples the reference parser of OpenMetrics reads, or
     what it says."""
-    done = _monitoring("python3", "-c", _PARSE, stdin=text)
-    return done.stdout.strip()
+    return monitoring.tool("python3", "-c", _PARSE, input=text)[1].strip()
 
 
 def expected():

@@ -31,16 +31,24 @@ def run(command, **more):
     return done.returncode, done.stdout
 
 
+def tool(*words, **more):
+    """Exit status of one of the tools, and all that it says, without what is said of
+    how the tools are built."""
+    done = subprocess.run([str(TOP / "contribs/sandbox/with-monitoring"),
+                           "sh", "-c", 'exec "$@" 2>&1', "sh", *words],
+                          text=True, stdout=subprocess.PIPE, **more)
+    return done.returncode, done.stdout
+
+
 def promtool(*words, text=None):
     """What promtool says; text, if given, is in a file whose name comes last."""
-    command = [TOP / "contribs/sandbox/with-monitoring", "promtool", *words]
     if text is None:
-        return run(command)
+        return tool("promtool", *words)
     SANDBOX.mkdir(parents=True, exist_ok=True)  # the layer sees it at this path
     with tempfile.NamedTemporaryFile("w", dir=SANDBOX, suffix=".yaml") as file:
         file.write(text)
         file.flush()
-        return run([*command, file.name])
+        return tool("promtool", *words, file.name)
 
 
 def panels():
