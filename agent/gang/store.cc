@@ -32,9 +32,7 @@ const std::string &GangStore::gang_uid(const Pod &pod) const
 
 bool GangStore::knows(const Pod &pod) const
 {
-    auto alone = gangs_.find(pod.uid);
-    return members_.contains(pod.uid) ||
-           (alone != gangs_.end() && !alone->second.gang.pods.empty());
+    return pods_.contains(pod.uid);
 }
 
 std::optional<std::string> GangStore::group_of(const Pod &pod) const

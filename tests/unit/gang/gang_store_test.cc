@@ -294,7 +294,7 @@ TEST_CASE("a Node has the Pods that are bound to it, until they are over")
     put("a", "Succeeded");
     CHECK(there() == std::vector<std::string>{"b"});
     CHECK(store.living_on("node-1").size() == 1);
-    SUBCASE("")
+    SUBCASE("each by itself")
     {
         put("b", "Failed");
     }
