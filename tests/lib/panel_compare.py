@@ -59,6 +59,8 @@ ALWAYS = re.compile("|".join([SDIAG.pattern, AGE.pattern, FREE.pattern,
                               "slurm_association_"]))
 # Decays with time, and sshare prints six digits.
 NEARLY = (re.compile(r"slurm_association_(usage|shares_norm|fairshare)"), 0.02)
+# sshare prints whole seconds and cuts off the rest.
+WHOLE = re.compile(r"slurm_association_usage_raw")
 
 
 def expressions():
@@ -239,6 +241,8 @@ class Comparison:
                   self.times.window(at, self._before(expression))]
         if AGE.search(expression) and value is not None:
             window = [min(value, BEFORE)]
+        if WHOLE.search(expression) and value is not None:
+            value = float(math.floor(value))
         still = self._is_still(expression, at)
         self._judge_look(result, expression, at, commands[0])
         where = _where(expression, value, window)

@@ -35,6 +35,7 @@ REQUESTS = 32   # the same for a claim
 CLASSES = {claims.CLASS: f"device.driver == '{devices.DRIVER}'"}
 CROWDS = ("held", "refused", "selecting", "hostile")
 NO_ACCOUNT = "does-not-exist"
+CLAIMS = f"{devices.API}/namespaces/hostile/resourceclaims"
 idle = []  # milliseconds from create to bound
 _client = kube.Client(os.environ)
 
@@ -116,8 +117,7 @@ def costly(number):
 
 def hostile(number):
     name = f"c{number}"
-    bed.api("POST", f"{devices.API}/namespaces/hostile/resourceclaims",
-            {"metadata": {"name": name}, "spec": costly(number)})
+    bed.api("POST", CLAIMS, {"metadata": {"name": name}, "spec": costly(number)})
     return bed.pod(f"p{number}", namespace="hostile", **claims.with_claims(name))
 
 
@@ -176,6 +176,8 @@ def over():
     """all of them go, and what waits is bound as ever"""
     for namespace in CROWDS:
         delete_all(namespace)
+    if HOSTILE:
+        bed.api("DELETE", CLAIMS)
     wait_for("all jobs to end", bed.no_job_left, 300)
     time_all("after")
 
