@@ -245,6 +245,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/flows/bridge_late_answers_test.cc \
 	tests/unit/flows/bridge_life_test.cc \
 	tests/unit/flows/bridge_long_plans_test.cc \
+	tests/unit/flows/bridge_lost_jobs_test.cc \
 	tests/unit/flows/bridge_nodes_test.cc \
 	tests/unit/flows/bridge_placement_test.cc \
 	tests/unit/flows/bridge_plugins_test.cc \
@@ -285,8 +286,12 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/gres/extended_claim_test.cc \
 	tests/unit/gres/fit_counts_test.cc \
 	tests/unit/gres/gres_memo_test.cc \
+	tests/unit/gres/kept_answers_test.cc \
 	tests/unit/gres/kept_plan_test.cc \
+	tests/unit/gres/memo_bed.h \
+	tests/unit/gres/plan_results_test.cc \
 	tests/unit/gres/plugin_resources_test.cc \
+	tests/unit/gres/question_queue_test.cc \
 	tests/unit/metrics/census_pace_test.cc \
 	tests/unit/metrics/counted.h \
 	tests/unit/metrics/job_history_test.cc \
@@ -384,12 +389,17 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/plugins/job_submit/submit_budget_test.cc \
 	tests/unit/plugins/job_submit/submit_policy_test.cc \
 	tests/unit/plugins/node_features/feature_report_test.cc \
+	tests/unit/plugins/prep/agent_link_bed.h \
+	tests/unit/plugins/prep/agent_link_gate_test.cc \
 	tests/unit/plugins/prep/agent_link_test.cc \
 	tests/unit/plugins/prep/compat_test.cc \
 	tests/unit/plugins/prep/control_watch_test.cc \
 	tests/unit/plugins/prep/drain_retries_test.cc \
+	tests/unit/plugins/prep/gate_bed.h \
 	tests/unit/plugins/prep/gate_file_test.cc \
+	tests/unit/plugins/prep/gate_protection_test.cc \
 	tests/unit/plugins/prep/gate_test.cc \
+	tests/unit/plugins/shared/job_facts_test.cc \
 	tests/unit/plugins/shared/packed_job_test.cc \
 	tests/unit/session/job_session_test.cc \
 	tests/unit/session/places_test.cc \
@@ -397,6 +407,8 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/workers/decide_test.cc \
 	tests/unit/workers/conf_keeper_test.cc \
 	tests/unit/workers/demand_test.cc \
+	tests/unit/workers/keeper_bed.h \
+	tests/unit/workers/keeper_records_test.cc \
 	tests/unit/workers/keeper_test.cc \
 	tests/unit/workers/potential_test.cc \
 	tests/unit/workers/set_keeper_test.cc \

@@ -104,7 +104,10 @@ CountedJob counted_job_of(const slurm_job_info_t &info)
         job.nodes = info.num_nodes;
         job.tres = view(info.tres_alloc_str);
     }
-    job.had_nodes = info.nodes && *info.nodes;
+    // Of a job that is completing slurmctld tells only the nodes that still
+    // work on it: none if they have failed (pack_job() in its job_mgr.c).
+    job.had_nodes =
+        (info.nodes && *info.nodes) || has_allocation(info.job_state);
     job.eligible = time_of(info.eligible_time);
     if (!is_pending(info.job_state)) {
         job.start = time_of(info.start_time);

@@ -34,11 +34,13 @@ def end_of(job):
 def start_of(job):
     """When a job has started, in seconds; 0 if it has not. One that was cancelled
     before has its start at its end, as has one that ran for less than a second: but
-    that had nodes, which slurmctld forgets when it is started again."""
+    that had nodes, which slurmctld forgets when it is started again, and when they fail
+    while the job is completing."""
     states, start = set(job["job_state"]), number(job["start_time"])
     if "PENDING" in states or not start or (not end_of(job) and states & STARTING):
         return 0
-    had_none = end_of(job) and not job["nodes"] and start >= number(job["end_time"])
+    had_none = end_of(job) and not job["nodes"] and "COMPLETING" not in states and \
+        start >= number(job["end_time"])
     return 0 if had_none else start
 
 

@@ -347,15 +347,21 @@ def _newest(jobs, names):
 
 def _apart(members, newest):
     """A gang that has lost its job is none any more once a Pod of it goes on with a job
-    of its own: each Pod is then alone."""
+    of its own: each Pod that was bound is then alone. Those that wait are a gang."""
     found = {}
     for uid, pods in members.items():
         own = [pod for pod in pods if pod["metadata"]["uid"] in newest]
         if len(pods) == 1 or not own or newest.get(uid) in GOES_ON:
             found[uid] = pods
             continue
+        waiting = []
         for pod in pods:
-            found[pod["metadata"]["uid"]] = [pod]
+            if pod in own or JOB_LABEL in pod["metadata"].get("labels", {}):
+                found[pod["metadata"]["uid"]] = [pod]
+            else:
+                waiting.append(pod)
+        if waiting:
+            found[waiting[0]["metadata"]["uid"]] = waiting
     return found
 
 

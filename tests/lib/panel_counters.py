@@ -20,10 +20,10 @@ COUNTERS = tuple(
 class Counters:
     """Counters of jobs, which both have counted from 0, exactly, until slurmctld ends.
     One that is killed forgets what it had not saved: starts and ends that only one of
-    the two had seen by then, and that come again. One that is stopped forgets which
-    nodes ended jobs had: of one that ended within a second, and that only one of the
-    two had seen by then, the other never knows whether it ran. So from then on one
-    difference may remain, in what was lost."""
+    the two had seen by then, and that come again. One that is stopped, or configured
+    anew, forgets which nodes ended jobs had: of one that ended within a second, and
+    that only one of the two had seen by then, the other never knows whether it ran. So
+    from then on one difference may remain, in what was lost."""
 
     def __init__(self, comparison, crashes, stops):
         self.comparison = comparison

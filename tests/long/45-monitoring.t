@@ -60,7 +60,9 @@ class Chaos(chaos.Chaos):
         self.load = native_load.NativeLoad(SEED)
         self.source = None
         self.rests = 0
-        self.stops = []  # of slurmctld: seconds since the epoch
+        # Of slurmctld, which runs a new process to reconfigure, too: seconds since
+        # the epoch.
+        self.stops = []
 
     def run(self, count, seconds):
         self.kills_from = time.monotonic() + seconds / 2
@@ -92,6 +94,10 @@ class Chaos(chaos.Chaos):
     def _do_slurmctld_stop(self, op):
         self.stops.append(time.time())
         super()._do_slurmctld_stop(op)
+
+    def _do_reconfigure(self, op):
+        self.stops.append(time.time())
+        super()._do_reconfigure(op)
 
     def _sweep(self):
         with self.load.paused():

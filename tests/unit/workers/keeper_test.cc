@@ -1,184 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "agent/workers/keeper.h"
-#include "common/slurm/queue.h"
-#include "tests/unit/fakes/fake_slurm.h"
+#include "tests/unit/workers/keeper_bed.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
-#include <functional>
-#include <set>
 #include <string>
-#include <utility>
-#include <vector>
 
 using namespace bridge;
 using namespace std::chrono_literals;
 
-namespace {
-
-constexpr char drained_type[] = "slurmk8s/Drained";
-
-// The API server: keeps what was written, may be away, or may not answer for
-// one Pod.
-class FakePods : public WorkerWriter {
-  public:
-    void begin(WorkerWrite write) override
-    {
-        tries++;
-        begun.push_back(std::move(write));
-    }
-
-    Result<> patch(const WorkerPod &pod, const WorkerPatch &patch)
-    {
-        if (away)
-            return fail(Code::busy, "away");
-        if (uid_of[pod.key.name] != pod.uid)
-            return fail(Code::not_found, "another Pod");
-        writes++;
-        if (on_patch)
-            on_patch();
-        for (const auto &[type, condition] : patch.conditions)
-            conditions[pod.key.name][type] = condition;
-        if (patch.protect)
-            protect[pod.key.name] = *patch.protect;
-        if (lost)
-            return fail(Code::uncertain, "the connection broke");
-        return {};
-    }
-
-    bool away = false;
-    bool lost = false;              // it writes, and nobody hears of it
-    std::string hangs;              // the name of a Pod
-    std::function<void()> on_patch; // what happens meanwhile
-    int tries = 0;
-    int writes = 0;
-    std::vector<WorkerWrite> begun;
-    std::map<std::string, std::string> uid_of;
-    std::map<std::string, std::map<std::string, WorkerCondition>> conditions;
-    std::map<std::string, std::string> protect;
-};
-
-struct Bed {
-    FakeSlurm slurm;
-    FakePods pods;
-    WorkerKeeper keeper;
-    Clock::time_point now{};
-
-    explicit Bed(const std::string &controller = {})
-        : keeper(slurm, pods, controller)
-    {
-    }
-
-    // A worker whose slurmd has registered.
-    WorkerPod worker(const std::string &name, const std::string &uid = "u1")
-    {
-        WorkerPod pod;
-        pod.key = {"slurm", name};
-        pod.uid = uid;
-        pod.slurm_node = name;
-        pod.addresses = {"10.0.0.7"};
-        pod.placed = true;
-        pods.uid_of[name] = uid;
-        return pod;
-    }
-
-    void register_node(const std::string &name)
-    {
-        NodeDescription node;
-        node.name = name;
-        node.address = "10.0.0.7";
-        node.cpus = 4;
-        node.memory.value = 1000;
-        node.features = "w";
-        REQUIRE(slurm.create_node(node).has_value());
-    }
-
-    // As an external job, which its nodes are: slurmd is not played.
-    JobRef start_job()
-    {
-        JobDescription job;
-        job.features = "w";
-        job.tag.uid = "u9";
-        auto made = slurm.submit(job);
-        REQUIRE(made.has_value());
-        slurm.schedule();
-        return *made;
-    }
-
-    // Until no more is written: each write that is over leads to a turn, unless
-    // the last one has failed.
-    Result<> turn()
-    {
-        now += 1s;
-        auto done = keeper.turn(now);
-        while (deliver() && done)
-            done = keeper.turn(now);
-        return done;
-    }
-
-    // One only, and what it has begun to write.
-    void one_turn()
-    {
-        REQUIRE(keeper.turn(now).has_value());
-        CHECK(deliver());
-    }
-
-    // Whether a write has ended.
-    bool deliver()
-    {
-        std::vector<WorkerWrite> hanging;
-        bool any = false;
-        for (WorkerWrite &write : std::exchange(pods.begun, {})) {
-            if (write.pod.key.name == pods.hangs) {
-                hanging.push_back(std::move(write));
-                continue;
-            }
-            keeper.written(write.pod.key, write.pod.uid,
-                           pods.patch(write.pod, write.patch), now);
-            any = true;
-        }
-        pods.begun = std::move(hanging);
-        return any;
-    }
-
-    // The longest pause after failures has passed.
-    void rest() { now += 30s; }
-
-    // A worker whose drain was asked for, and answered with True.
-    WorkerPod answered(const std::string &name)
-    {
-        register_node(name);
-        WorkerPod pod = worker(name);
-        pod.request = {1, true};
-        keeper.list("slurm", {pod}, {});
-        for (int i = 0; i < 3; i++)
-            REQUIRE(turn().has_value());
-        REQUIRE(answer(name) == "True");
-        return pod;
-    }
-
-    // What the API server has of the Pod, as the watch would tell it.
-    WorkerPod seen(WorkerPod pod)
-    {
-        for (const auto &[type, condition] : pods.conditions[pod.key.name])
-            pod.conditions[type] = condition;
-        pod.protect = pods.protect[pod.key.name];
-        return pod;
-    }
-
-    std::string answer(const std::string &name)
-    {
-        auto &all = pods.conditions[name];
-        return all.contains(drained_type) ? all[drained_type].status : "";
-    }
-};
-
-} // namespace
-
 TEST_CASE("workers: a request drains the node, waits for its job, and is "
           "answered after that")
 {
-    Bed bed;
+    KeeperBed bed;
     bed.register_node("w-0");
     WorkerPod pod = bed.worker("w-0");
     bed.keeper.list("slurm", {pod}, {});
@@ -209,7 +42,7 @@ TEST_CASE("workers: a request drains the node, waits for its job, and is "
 TEST_CASE("workers: somebody resumes the node after the answer: it is taken "
           "back before the node is drained again")
 {
-    Bed bed;
+    KeeperBed bed;
     WorkerPod pod = bed.answered("w-0");
 
     REQUIRE(bed.slurm.resume("w-0").has_value());
@@ -225,7 +58,7 @@ TEST_CASE("workers: somebody resumes the node after the answer: it is taken "
 TEST_CASE("workers: a node is not resumed while the answer cannot be taken "
           "back")
 {
-    Bed bed;
+    KeeperBed bed;
     WorkerPod pod = bed.answered("w-0");
 
     pod = bed.seen(pod);
@@ -246,7 +79,7 @@ TEST_CASE("workers: a node is not resumed while the answer cannot be taken "
 TEST_CASE("workers: after slurmctld was away an answer rests on what is read "
           "afresh")
 {
-    Bed bed;
+    KeeperBed bed;
     WorkerPod pod = bed.answered("w-0");
 
     bed.slurm.fail_next("load_nodes", Code::busy);
@@ -261,7 +94,7 @@ TEST_CASE(
     "workers: the node of a Pod that is gone is DOWN, and comes back with "
     "the next one")
 {
-    Bed bed;
+    KeeperBed bed;
     bed.register_node("w-0");
     bed.keeper.list("slurm", {bed.worker("w-0")}, {});
     REQUIRE(bed.turn().has_value());
@@ -287,7 +120,7 @@ TEST_CASE(
 TEST_CASE("workers: the news of an earlier Pod's end do not harm the one that "
           "has its name now")
 {
-    Bed bed;
+    KeeperBed bed;
     bed.register_node("w-0");
     bed.keeper.list("slurm", {bed.worker("w-0", "u2")}, {});
     REQUIRE(bed.turn().has_value());
@@ -302,7 +135,7 @@ TEST_CASE("workers: the news of an earlier Pod's end do not harm the one that "
 TEST_CASE("workers: a Pod that its NodeSet leaves behind is forgotten, and its "
           "node left alone")
 {
-    Bed bed;
+    KeeperBed bed;
     bed.register_node("w-0");
     bed.keeper.list("slurm", {bed.worker("w-0")}, {});
     REQUIRE(bed.turn().has_value());
@@ -321,7 +154,7 @@ TEST_CASE("workers: a Pod that its NodeSet leaves behind is forgotten, and its "
 
 TEST_CASE("workers: Pods of another Controller are left to its agent")
 {
-    Bed bed("east");
+    KeeperBed bed("east");
     bed.register_node("w-0");
     WorkerPod ours = bed.worker("w-0");
     ours.controller = "east";
@@ -345,7 +178,7 @@ TEST_CASE("workers: Pods of another Controller are left to its agent")
 TEST_CASE("workers: of a namespace with several Controllers none is served "
           "until k8s.conf names ours")
 {
-    Bed bed;
+    KeeperBed bed;
     bed.register_node("w-0");
     WorkerPod first = bed.worker("w-0");
     first.controller = "east";
@@ -373,7 +206,7 @@ TEST_CASE("workers: of a namespace with several Controllers none is served "
 TEST_CASE("workers: a node that an administrator drains while its resume is on "
           "the way stays drained")
 {
-    Bed bed;
+    KeeperBed bed;
     bed.register_node("w-0");
     WorkerPod pod = bed.worker("w-0");
     pod.cordoned = true;
@@ -392,7 +225,7 @@ TEST_CASE("workers: a node that an administrator drains while its resume is on "
 TEST_CASE("workers: a Pod whose write hangs holds no other one, and its node "
           "is drained as asked")
 {
-    Bed bed;
+    KeeperBed bed;
     bed.register_node("w-0");
     bed.register_node("w-1");
     std::vector<WorkerPod> pods;
@@ -419,7 +252,7 @@ TEST_CASE(
     "workers: a write that fails is tried again with pauses, another wish "
     "at once")
 {
-    Bed bed;
+    KeeperBed bed;
     bed.register_node("w-0");
     WorkerPod pod = bed.worker("w-0");
     bed.pods.away = true;
@@ -444,7 +277,7 @@ TEST_CASE(
 
 TEST_CASE("workers: an answer that may have been written is taken back")
 {
-    Bed bed;
+    KeeperBed bed;
     bed.register_node("w-0");
     WorkerPod pod = bed.worker("w-0");
     pod.request = {1, true};
@@ -465,7 +298,7 @@ TEST_CASE("workers: an answer that may have been written is taken back")
 TEST_CASE("workers: what the watch tells during a write counts more than the "
           "write")
 {
-    Bed bed;
+    KeeperBed bed;
     bed.register_node("w-0");
     WorkerPod pod = bed.worker("w-0");
     bed.keeper.list("slurm", {pod}, {});
@@ -482,7 +315,7 @@ TEST_CASE("workers: what the watch tells during a write counts more than the "
 
 TEST_CASE("workers: while slurmctld does not answer it is asked once a turn")
 {
-    Bed bed;
+    KeeperBed bed;
     std::vector<WorkerPod> pods;
     for (int i = 0; i < 20; i++) {
         std::string name = "w-" + std::to_string(i);
@@ -501,7 +334,7 @@ TEST_CASE("workers: while slurmctld does not answer it is asked once a turn")
 TEST_CASE("workers: a node counts as unprotected until its Pod has the label, "
           "and before that goes")
 {
-    Bed bed;
+    KeeperBed bed;
     using Names = std::set<std::string>;
     WorkerPod pod = bed.worker("w-0");
     bed.keeper.list("slurm", {pod}, {});
@@ -540,7 +373,7 @@ TEST_CASE("workers: a node counts as unprotected until its Pod has the label, "
 
 TEST_CASE("workers: a node of the same name that is another's is not held")
 {
-    Bed bed;
+    KeeperBed bed;
     bed.register_node("w-0");
     WorkerPod pod = bed.worker("w-0");
     pod.addresses = {"10.0.0.8"};
@@ -549,149 +382,9 @@ TEST_CASE("workers: a node of the same name that is another's is not held")
     CHECK(bed.keeper.unprotected().empty());
 }
 
-namespace {
-
-// A worker that was asked to go for good, and is drained.
-WorkerPod leaving(Bed &bed, const std::string &name)
-{
-    bed.register_node(name);
-    WorkerPod pod = bed.worker(name);
-    pod.request = {1, true};
-    pod.for_good = true;
-    bed.keeper.list("slurm", {pod}, {});
-    for (int i = 0; i < 3; i++)
-        REQUIRE(bed.turn().has_value());
-    REQUIRE(bed.answer(name) == "True");
-    return pod;
-}
-
-bool has_node(Bed &bed, const std::string &name)
-{
-    return std::ranges::contains(*bed.slurm.load_nodes(), name,
-                                 &SlurmNode::name);
-}
-
-} // namespace
-
-TEST_CASE("workers: the record of a Pod that is gone for good is removed")
-{
-    Bed bed;
-    WorkerPod pod = leaving(bed, "w-0");
-    CHECK(bed.slurm.node("w-0").reason ==
-          "slurm-operator: Pod slurm/w-0 is to be removed for good");
-    REQUIRE(bed.turn().has_value());
-    CHECK(has_node(bed, "w-0")); // as long as the Pod is there
-    bed.keeper.remove(pod);
-    for (int i = 0; i < 7; i++)
-        REQUIRE(bed.turn().has_value());
-    CHECK_FALSE(has_node(bed, "w-0"));
-    std::size_t loads = bed.slurm.count("load_nodes");
-    REQUIRE(bed.turn().has_value());
-    CHECK(bed.slurm.count("load_nodes") == loads); // nothing is left
-}
-
-TEST_CASE("workers: a Pod that was asked to go for good and is gone before its "
-          "node was drained: its record goes, too")
-{
-    Bed bed;
-    bed.register_node("w-0");
-    WorkerPod pod = bed.worker("w-0");
-    bed.keeper.list("slurm", {pod}, {});
-    REQUIRE(bed.turn().has_value());
-    pod.request = {1, true};
-    pod.for_good = true;
-    bed.keeper.change(pod);
-    bed.keeper.remove(pod);
-    for (int i = 0; i < 12; i++)
-        REQUIRE(bed.turn().has_value());
-    CHECK_FALSE(has_node(bed, "w-0"));
-}
-
-TEST_CASE("workers: an agent that starts after the Pod has gone removes its "
-          "record, once it has the list")
-{
-    Bed bed;
-    leaving(bed, "w-0");
-    WorkerKeeper next(bed.slurm, bed.pods);
-    REQUIRE(next.turn(bed.now).has_value());
-    next.list("other", {}, {});
-    REQUIRE(next.turn(bed.now += 10s).has_value());
-    CHECK(has_node(bed, "w-0"));
-    SUBCASE("gone")
-    {
-        next.list("slurm", {}, {});
-        REQUIRE(next.turn(bed.now += 10s).has_value());
-        CHECK_FALSE(has_node(bed, "w-0"));
-    }
-    SUBCASE("another Pod has its name")
-    {
-        next.list("slurm", {bed.worker("w-0", "u2")}, {});
-        REQUIRE(next.turn(bed.now += 10s).has_value());
-        CHECK(has_node(bed, "w-0"));
-    }
-}
-
-TEST_CASE("workers: a record stays that somebody has drained, that has a job, "
-          "that a job names, or whose Pod is to come back")
-{
-    Bed bed;
-    WorkerPod pod = leaving(bed, "w-0");
-    bool stays_for_ever = false;
-    SUBCASE("drained by an administrator")
-    {
-        bed.slurm.set_drained("w-0", "bad DIMM");
-        stays_for_ever = true;
-    }
-    SUBCASE("a job")
-    {
-        REQUIRE(bed.slurm.resume("w-0").has_value());
-        bed.start_job();
-        REQUIRE(bed.slurm
-                    .drain("w-0", "slurm-operator: Pod slurm/w-0 is to be "
-                                  "removed for good")
-                    .has_value());
-    }
-    SUBCASE("named by a pending job")
-    {
-        JobDescription job;
-        job.features = "w";
-        job.tag.uid = "u9";
-        auto made = bed.slurm.submit(job);
-        REQUIRE(made.has_value());
-        bed.slurm.name_node(*made, "w-0");
-        stays_for_ever = true;
-    }
-    SUBCASE("named by a job that has just ended")
-    {
-        JobDescription job;
-        job.features = "w";
-        job.tag.uid = "u9";
-        auto made = bed.slurm.submit(job);
-        REQUIRE(made.has_value());
-        bed.slurm.name_node(*made, "w-0");
-        REQUIRE(bed.slurm.cancel(*made).has_value());
-        stays_for_ever = true; // as long as slurmctld remembers it
-    }
-    SUBCASE("to come back")
-    {
-        pod.for_good = false;
-        bed.keeper.change(pod);
-        REQUIRE(bed.turn().has_value());
-        stays_for_ever = true;
-    }
-    bed.keeper.remove(pod);
-    REQUIRE(bed.turn().has_value());
-    CHECK(has_node(bed, "w-0"));
-    if (!stays_for_ever)
-        return;
-    for (int i = 0; i < 12; i++)
-        REQUIRE(bed.turn().has_value());
-    CHECK(has_node(bed, "w-0"));
-}
-
 TEST_CASE("workers: one reading serves all that are asked in a turn")
 {
-    Bed bed;
+    KeeperBed bed;
     bed.register_node("w-0");
     bed.register_node("w-1");
     std::vector<WorkerPod> pods;
@@ -710,7 +403,7 @@ TEST_CASE("workers: one reading serves all that are asked in a turn")
 
 TEST_CASE("workers: without workers slurmctld is asked for nothing")
 {
-    Bed bed;
+    KeeperBed bed;
     REQUIRE(bed.turn().has_value());
     CHECK(bed.slurm.count("load_nodes") == 0);
 }
@@ -718,7 +411,7 @@ TEST_CASE("workers: without workers slurmctld is asked for nothing")
 TEST_CASE("workers: a node that waits for its slurmd is not protected, and is "
           "resumed by its registration")
 {
-    Bed bed;
+    KeeperBed bed;
     NodeDescription node;
     node.name = "w-0";
     node.address = no_address;

@@ -61,8 +61,10 @@ TEST_CASE("a job that has run had nodes, and was eligible at some time")
     info.job_state = JOB_COMPLETE;
     info.end_time = 1000;
     CHECK(counted_job_of(info).had_nodes);
-    info.job_state = JOB_CANCELLED;
     info.nodes = nullptr;
+    info.job_state = JOB_NODE_FAIL | JOB_COMPLETING; // its node has failed
+    CHECK(counted_job_of(info).had_nodes);
+    info.job_state = JOB_CANCELLED;
     CHECK_FALSE(counted_job_of(info).had_nodes);
 }
 
