@@ -124,6 +124,13 @@ class Result:
                 f"{self.skipped} left out, {len(self.wrong)} wrong")
 
 
+def family(expression):
+    """The name of the first metric in an expression, without that of a part of a
+    histogram."""
+    name = next(iter(monitoring.used(of(expression, "agent"))))[0]
+    return re.sub("_(bucket|count|sum)$", "", name)
+
+
 def same(one, other, tolerance=EXACT):
     if one is None or other is None:
         return one is other
@@ -182,6 +189,8 @@ class Comparison:
         self.start, self.end = math.ceil(start), math.floor(end)
         self.times = Times(prometheus, looks, self.start, self.end)
         self.born = {}  # by counter: when each series was first seen, by labels
+        # By counter: between which instants only one of the two has lost something.
+        self.lost = {}
 
     def instants(self):
         return range(self.start, self.end + 1, SCRAPE)
@@ -220,6 +229,9 @@ class Comparison:
                              for which in (KUBERNETES, SDIAG))
         if rate and not (self.times.whole(at, sdiag) and
                          (sdiag or self._is_still(expression, at))):
+            return False
+        if rate and self.times.touch(self.lost.get(family(expression), ()),
+                                     at - RATE - BEFORE, self.times.until(at)):
             return False
         return self.times.steady(at, kubernetes)
 

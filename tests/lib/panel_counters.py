@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Counters of jobs, of the agent and of the commands, which both have counted from 0:
 exactly, beside what panels make of them."""
+import collections
 import math
 
-from panel_compare import Result, of
+from panel_compare import Result, family, of
 from panel_times import BEFORE, LONGEST_LOOK, SCRAPE, clock
 
 COUNTERS = tuple(
@@ -29,6 +30,20 @@ class Counters:
         self.comparison = comparison
         self.ends = sorted([(at, True) for at in crashes] +
                            [(at, False) for at in stops])
+        self.fits = collections.defaultdict(list)  # by expression and labels
+
+    def lost(self):
+        """When only one of the two has lost something, by the metric's name: pairs of
+        instants between which the difference has changed."""
+        found = collections.defaultdict(list)
+        for (expression, _), fits in self.fits.items():
+            for number, (least, most, first, _) in enumerate(fits):
+                for its_least, its_most, _, last in reversed(fits[:number]):
+                    if its_least > most or its_most < least:
+                        found[family(expression)].append((last, first))
+                    if its_least == its_most or its_least > most or its_most < least:
+                        break
+        return found
 
     def _segments(self, expression):
         """Between ends of slurmctld, with a minute after each crash: whether something
@@ -58,6 +73,9 @@ class Counters:
                 fits = self._constant(agent.get(labels, {}), commands.get(labels, {}),
                                       instants)
                 least, most = fits
+                if not spoiled and least <= most:
+                    self.fits[expression, labels].append(
+                        (least, most, instants[0], instants[-1]))
                 if least <= most and (lost or least <= 0 <= most):
                     result.equal += len(instants)
                     if not least <= 0 <= most:

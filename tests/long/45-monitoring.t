@@ -188,9 +188,10 @@ def judge(stage, violations):
           f"{sum(not look.kubernetes for look in looks)} without the API server",
           flush=True)
     wrong = [f"chaos: {one}" for one in violations]
+    counters = panel_counters.Counters(compared, stage.crashes(), stage.chaos.stops)
+    wrong += panel_counters.compare_counters(counters)
+    compared.lost = counters.lost()
     wrong += panel_compare.compare_all(compared, names, least)
-    wrong += panel_counters.compare_counters(
-        panel_counters.Counters(compared, stage.crashes(), stage.chaos.stops))
     count, said = compared.outages()
     print(f"# {count} seconds without slurmctld", flush=True)
     return wrong + said + [f"wrong values are found true: {one}" for one in
