@@ -12,7 +12,10 @@ namespace bridge {
 
 namespace {
 
-constexpr std::chrono::seconds patience{1}; // with what is more urgent
+// With what is more urgent: of a task that comes to an empty queue, and of
+// those behind it, which would never be done if each waited as long.
+constexpr std::chrono::milliseconds first_patience{1000};
+constexpr std::chrono::milliseconds next_patience{20};
 constexpr std::chrono::milliseconds look_interval{10};
 
 } // namespace
@@ -36,20 +39,20 @@ void Workers::stop()
 }
 
 // The API server and slurmctld do one thing less at a time meanwhile.
-void Workers::give_way(const std::stop_token &stop) const
+void Workers::give_way(std::chrono::milliseconds patience,
+                       const std::stop_token &stop) const
 {
     const auto until = std::chrono::steady_clock::now() + patience;
-    while (others_() && std::chrono::steady_clock::now() < until &&
+    while (others_ && others_() && std::chrono::steady_clock::now() < until &&
            wait_for(look_interval, stop)) {
     }
 }
 
 void Workers::run(const std::stop_token &stop, Kube &kube)
 {
-    bool gives_way = others_ != nullptr; // to them, before its next task
+    auto patience = first_patience;
     while (auto task = tasks_.pop()) {
-        if (gives_way)
-            give_way(stop);
+        give_way(patience, stop);
         if (stop.stop_requested())
             return;
         running_++;
@@ -61,7 +64,7 @@ void Workers::run(const std::stop_token &stop, Kube &kube)
                 {{"err", e.what()}});
         }
         running_--;
-        gives_way = others_ && tasks_.size() == 0;
+        patience = tasks_.size() == 0 ? first_patience : next_patience;
     }
 }
 

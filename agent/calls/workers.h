@@ -7,6 +7,7 @@
 #include "agent/calls/task_queue.h"
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -21,8 +22,8 @@ class Workers {
     using Busy = std::function<bool()>;
 
     // others: whether somebody has work that is more urgent. As long as it is,
-    // but for a second at most, tasks that come to an empty queue wait. It is
-    // called on the workers' threads.
+    // tasks wait: for a second at most those that come to an empty queue, for a
+    // fiftieth of one those behind them. It is called on the workers' threads.
     Workers(unsigned count, const KubeFactory &make_kube, Busy others = {});
     ~Workers() { stop(); }
 
@@ -37,7 +38,8 @@ class Workers {
 
   private:
     void run(const std::stop_token &stop, Kube &kube);
-    void give_way(const std::stop_token &stop) const;
+    void give_way(std::chrono::milliseconds patience,
+                  const std::stop_token &stop) const;
 
     const Busy others_;
     TaskQueue tasks_;

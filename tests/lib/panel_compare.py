@@ -188,7 +188,7 @@ class Comparison:
         self.prometheus = prometheus
         self.start, self.end = math.ceil(start), math.floor(end)
         self.times = Times(prometheus, looks, self.start, self.end)
-        self.born = {}  # by counter: when each series was first seen, by labels
+        self.born = {}  # by counter: when each series was seen anew, by labels
         # By counter: between which instants only one of the two has lost something.
         self.lost = {}
 
@@ -304,24 +304,28 @@ class Comparison:
         it was at its first scrape is not in the rate, and the first is not the same."""
         wanted = dict(labels)
         for name, *_ in monitoring.used(of(expression, "agent|commands")):
-            for series, begun in self._born(name).items():
+            for series, begins in self._born(name).items():
                 its = dict(series)
-                if at - RATE - BEFORE <= begun <= at and all(
-                        its.get(label, value) == value
-                        for label, value in wanted.items()):
+                if any(at - RATES[-1] - BEFORE <= begun <= at for begun in begins) and \
+                        all(its.get(label, value) == value
+                            for label, value in wanted.items()):
                     return True
         return False
 
     def _born(self, name):
+        """When each series was first seen, and seen again: what slurmctld counts begins
+        anew with it."""
         if name not in self.born:
-            self.born[name] = begun = {}
+            self.born[name] = begins = collections.defaultdict(list)
             for instance in ("agent", "commands"):
                 found = self.prometheus.query_range(
-                    f'{name}{{instance="{instance}"}}', self.start - RATE, self.end, 5)
+                    f'{name}{{instance="{instance}"}}', self.start - RATE, self.end,
+                    SCRAPE)
                 for series, values in found.items():
-                    begun[series] = max(begun.get(series, 0), min(values))
-            first = self.start - RATE + BEFORE
-            self.born[name] = {s: at for s, at in begun.items() if at > first}
+                    seen = sorted(values)
+                    begins[series] += [at for before, at in
+                                       zip([self.start - RATE, *seen], seen)
+                                       if at - before > SCRAPE]
         return self.born[name]
 
     def outages(self):
