@@ -51,9 +51,11 @@ AGENTS_OWN = (
 KUBERNETES = re.compile(r"slurmk8sd_(gangs|gang_pods|pods_outside_queue|"
                         r"resource_claims)")
 # What slurmctld has for moments: the agent sees what its own requests cause, and each
-# look what its. It is compared, and shown, and may be missed each time.
+# look what its; and a node that is resumed does not respond until the next second. It
+# is compared, and shown, and may be missed each time.
 MOMENTARY = re.compile(r"slurm_(sched_(last_cycle|max_cycle|queue)|bf_(last|max)|"
-                       r"server_threads|agents|agent_queue|slurmdbd_queue)")
+                       r"server_threads|agents|agent_queue|slurmdbd_queue|"
+                       r"nodes_noresp)")
 # What changes also while nothing happens, or is asked for each minute.
 ALWAYS = re.compile("|".join([SDIAG.pattern, AGE.pattern, FREE.pattern,
                               "slurm_association_"]))

@@ -60,7 +60,9 @@ class Times:
         self.up = known('up{job="slurm",instance="agent"}')
         asked = known('up{job="commands"}')
         self.unscraped = {at for at, up in asked.items() if not up}
-        self.detail_up = known('up{job="slurm-nodes",instance="agent"}')
+        # An agent that has just been started shows nothing yet.
+        self.detail_up = known('scrape_samples_scraped{job="slurm-nodes",'
+                               'instance="agent"} > bool 0')
         self.slurm_up = known('slurm_up{instance="agent"}')
         self.census = known('slurm_census_timestamp_seconds{instance="agent"}')
         self.since = [dict(look.samples).get(SINCE) for look in looks]
