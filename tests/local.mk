@@ -397,6 +397,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/plugins/prep/drain_retries_test.cc \
 	tests/unit/plugins/prep/gate_bed.h \
 	tests/unit/plugins/prep/gate_file_test.cc \
+	tests/unit/plugins/prep/gate_memory_test.cc \
 	tests/unit/plugins/prep/gate_protection_test.cc \
 	tests/unit/plugins/prep/gate_test.cc \
 	tests/unit/plugins/shared/job_facts_test.cc \

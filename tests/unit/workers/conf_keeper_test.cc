@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/workers/conf_keeper.h"
 #include "tests/unit/fakes/fake_slurm.h"
+#include "tests/unit/fakes/temporary_directory.h"
 
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <unistd.h>
 
 using namespace bridge;
 using namespace std::chrono_literals;
@@ -35,14 +35,8 @@ class FakePod : public WorkerKube {
 
 // A volume as a kubelet makes it: links to the files of one directory.
 struct MountedConf {
-    std::filesystem::path path;
-
-    MountedConf()
-    {
-        char name[] = "/tmp/conf_keeper_XXXXXX";
-        path = mkdtemp(name);
-    }
-    ~MountedConf() { std::filesystem::remove_all(path); }
+    TemporaryDirectory directory;
+    std::filesystem::path path = directory.path;
 
     void replace(const std::string &hash)
     {

@@ -96,15 +96,21 @@ struct KeeperBed {
     }
 
     // As an external job, which its nodes are: slurmd is not played.
-    JobRef start_job()
+    JobRef submit_job()
     {
         JobDescription job;
         job.features = "w";
         job.tag.uid = "u9";
         auto made = slurm.submit(job);
         REQUIRE(made.has_value());
-        slurm.schedule();
         return *made;
+    }
+
+    JobRef start_job()
+    {
+        JobRef job = submit_job();
+        slurm.schedule();
+        return job;
     }
 
     // Until no more is written: each write that is over leads to a turn, unless
@@ -146,17 +152,29 @@ struct KeeperBed {
     // The longest pause after failures has passed.
     void rest() { now += 30s; }
 
-    // A worker whose drain was asked for, and answered with True.
+    // Its node is there, and the keeper has listed the Pod and had a turn.
+    WorkerPod listed(const WorkerPod &pod)
+    {
+        register_node(pod.key.name);
+        keeper.list("slurm", {pod}, {});
+        REQUIRE(turn().has_value());
+        return pod;
+    }
+    WorkerPod listed(const std::string &name) { return listed(worker(name)); }
+
+    // Its drain was asked for, and answered with True.
+    WorkerPod answered(WorkerPod pod)
+    {
+        pod.request = {1, true};
+        listed(pod);
+        for (int i = 0; i < 2; i++)
+            REQUIRE(turn().has_value());
+        REQUIRE(answer(pod.key.name) == "True");
+        return pod;
+    }
     WorkerPod answered(const std::string &name)
     {
-        register_node(name);
-        WorkerPod pod = worker(name);
-        pod.request = {1, true};
-        keeper.list("slurm", {pod}, {});
-        for (int i = 0; i < 3; i++)
-            REQUIRE(turn().has_value());
-        REQUIRE(answer(name) == "True");
-        return pod;
+        return answered(worker(name));
     }
 
     // What the API server has of the Pod, as the watch would tell it.

@@ -14,15 +14,9 @@ namespace {
 // A worker that was asked to go for good, and is drained.
 WorkerPod leaving(KeeperBed &bed, const std::string &name)
 {
-    bed.register_node(name);
     WorkerPod pod = bed.worker(name);
-    pod.request = {1, true};
     pod.for_good = true;
-    bed.keeper.list("slurm", {pod}, {});
-    for (int i = 0; i < 3; i++)
-        REQUIRE(bed.turn().has_value());
-    REQUIRE(bed.answer(name) == "True");
-    return pod;
+    return bed.answered(pod);
 }
 
 bool has_node(KeeperBed &bed, const std::string &name)
@@ -54,10 +48,7 @@ TEST_CASE("workers: a Pod that was asked to go for good and is gone before its "
           "node was drained: its record goes, too")
 {
     KeeperBed bed;
-    bed.register_node("w-0");
-    WorkerPod pod = bed.worker("w-0");
-    bed.keeper.list("slurm", {pod}, {});
-    REQUIRE(bed.turn().has_value());
+    WorkerPod pod = bed.listed("w-0");
     pod.request = {1, true};
     pod.for_good = true;
     bed.keeper.change(pod);
@@ -113,23 +104,14 @@ TEST_CASE("workers: a record stays that somebody has drained, that has a job, "
     }
     SUBCASE("named by a pending job")
     {
-        JobDescription job;
-        job.features = "w";
-        job.tag.uid = "u9";
-        auto made = bed.slurm.submit(job);
-        REQUIRE(made.has_value());
-        bed.slurm.name_node(*made, "w-0");
+        bed.slurm.name_node(bed.submit_job(), "w-0");
         stays_for_ever = true;
     }
     SUBCASE("named by a job that has just ended")
     {
-        JobDescription job;
-        job.features = "w";
-        job.tag.uid = "u9";
-        auto made = bed.slurm.submit(job);
-        REQUIRE(made.has_value());
-        bed.slurm.name_node(*made, "w-0");
-        REQUIRE(bed.slurm.cancel(*made).has_value());
+        JobRef job = bed.submit_job();
+        bed.slurm.name_node(job, "w-0");
+        REQUIRE(bed.slurm.cancel(job).has_value());
         stays_for_ever = true; // as long as slurmctld remembers it
     }
     SUBCASE("to come back")

@@ -12,10 +12,7 @@ TEST_CASE("workers: a request drains the node, waits for its job, and is "
           "answered after that")
 {
     KeeperBed bed;
-    bed.register_node("w-0");
-    WorkerPod pod = bed.worker("w-0");
-    bed.keeper.list("slurm", {pod}, {});
-    REQUIRE(bed.turn().has_value());
+    WorkerPod pod = bed.listed("w-0");
     JobRef job = bed.start_job();
     REQUIRE(bed.turn().has_value());
     CHECK(bed.pods.protect["w-0"] == "true");
@@ -95,9 +92,7 @@ TEST_CASE(
     "the next one")
 {
     KeeperBed bed;
-    bed.register_node("w-0");
-    bed.keeper.list("slurm", {bed.worker("w-0")}, {});
-    REQUIRE(bed.turn().has_value());
+    bed.listed("w-0");
 
     SUBCASE("deleted")
     {
@@ -136,9 +131,7 @@ TEST_CASE("workers: a Pod that its NodeSet leaves behind is forgotten, and its "
           "node left alone")
 {
     KeeperBed bed;
-    bed.register_node("w-0");
-    bed.keeper.list("slurm", {bed.worker("w-0")}, {});
-    REQUIRE(bed.turn().has_value());
+    bed.listed("w-0");
     SUBCASE("told")
     {
         bed.keeper.disown({"slurm", "w-0"});
@@ -207,11 +200,9 @@ TEST_CASE("workers: a node that an administrator drains while its resume is on "
           "the way stays drained")
 {
     KeeperBed bed;
-    bed.register_node("w-0");
     WorkerPod pod = bed.worker("w-0");
     pod.cordoned = true;
-    bed.keeper.list("slurm", {pod}, {});
-    REQUIRE(bed.turn().has_value());
+    bed.listed(pod);
     REQUIRE(bed.slurm.node("w-0").drained);
 
     pod.cordoned = false; // and it has lost its conditions, so one is written
@@ -374,11 +365,9 @@ TEST_CASE("workers: a node counts as unprotected until its Pod has the label, "
 TEST_CASE("workers: a node of the same name that is another's is not held")
 {
     KeeperBed bed;
-    bed.register_node("w-0");
     WorkerPod pod = bed.worker("w-0");
     pod.addresses = {"10.0.0.8"};
-    bed.keeper.list("slurm", {pod}, {});
-    REQUIRE(bed.turn().has_value());
+    bed.listed(pod);
     CHECK(bed.keeper.unprotected().empty());
 }
 

@@ -6,11 +6,11 @@
 
 #include "common/contract/names.h"
 
+#include "tests/unit/fakes/temporary_directory.h"
 #include "tests/unit/plugins/prep/gate_bed.h"
 
 #include <atomic>
 #include <condition_variable>
-#include <cstdlib>
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <fstream>
@@ -139,22 +139,6 @@ class FakeSlurmctld : public Slurmctld {
     int recalls_ = 0;
 };
 
-class TempDir {
-  public:
-    TempDir()
-    {
-        std::string name =
-            (std::filesystem::temp_directory_path() / "agent_link.XXXXXX");
-        path_ = mkdtemp(name.data());
-    }
-    ~TempDir() { std::filesystem::remove_all(path_); }
-    std::string socket() const { return path_ / "hook.sock"; }
-    std::string gate() const { return path_ / "gate"; }
-
-  private:
-    std::filesystem::path path_;
-};
-
 inline bool readable(const PacketSocket &socket,
                      std::chrono::milliseconds timeout)
 {
@@ -215,9 +199,9 @@ class FakeAgent {
 
 // A link with its thread, against a socket of our own.
 struct LinkBed {
-    TempDir dir;
+    TemporaryDirectory dir;
     FakeSlurmctld slurmctld;
-    LinkSettings settings{.socket_path = dir.socket(),
+    LinkSettings settings{.socket_path = dir.path + "/hook.sock",
                           .cluster = "test",
                           .host = "here",
                           .first_retry = 5ms,
@@ -225,9 +209,10 @@ struct LinkBed {
     std::optional<AgentLink> link;
     std::jthread thread;
 
+    std::string gate_file() const { return dir.path + "/gate"; }
     PacketSocket listen()
     {
-        auto listener = PacketSocket::listen(dir.socket(), 0600);
+        auto listener = PacketSocket::listen(settings.socket_path, 0600);
         REQUIRE(listener);
         return std::move(*listener);
     }
@@ -254,7 +239,7 @@ inline void send_node_lists(FakeAgent &agent, const std::string &bridge_nodes,
 
 inline JobFacts ours(JobId id)
 {
-    return {{id, Sluid{100 + id}}, "n" + std::to_string(id), true};
+    return ours(id, "n" + std::to_string(id));
 }
 
 } // namespace bridge

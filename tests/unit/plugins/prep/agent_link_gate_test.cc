@@ -7,15 +7,31 @@
 using namespace bridge;
 using namespace std::chrono_literals;
 
+namespace {
+
+// n1 is dirty by a job of ours, and JobId=2 waits for it longer than it may.
+struct OverdueBed : LinkBed {
+    OverdueBed()
+    {
+        settings.look = 5ms;
+        settings.gate_timeout = 20ms;
+    }
+
+    static void begin(AgentLink &link)
+    {
+        link.epilog(ours(1));
+        CHECK(link.prolog(ordinary(2, "n1")));
+    }
+};
+
+} // namespace
+
 TEST_CASE("a job that a dirty node kept too long is requeued after its drain")
 {
-    LinkBed f;
-    f.settings.look = 5ms;
-    f.settings.gate_timeout = 20ms;
+    OverdueBed f;
     f.slurmctld.drains_work = false;
     f.make();
-    f.link->epilog(ours(1));
-    CHECK(f.link->prolog(ordinary(2, "n1")));
+    OverdueBed::begin(*f.link);
     f.run();
 
     auto drains = f.slurmctld.wait_drains(2); // it is tried again
@@ -33,13 +49,10 @@ TEST_CASE("a job that a dirty node kept too long is requeued after its drain")
 
 TEST_CASE("a job that cannot be requeued fails when its node is drained")
 {
-    LinkBed f;
-    f.settings.look = 5ms;
-    f.settings.gate_timeout = 20ms;
+    OverdueBed f;
     f.slurmctld.requeues_work = false;
     f.make();
-    f.link->epilog(ours(1));
-    CHECK(f.link->prolog(ordinary(2, "n1")));
+    OverdueBed::begin(*f.link);
     f.run();
 
     CHECK(f.slurmctld.wait_finished(1) ==
@@ -58,15 +71,9 @@ TEST_CASE("a drain that takes its time stops no other job")
         }
         std::binary_semaphore begun{0}, go_on{0};
     } slow;
-    TempDir dir;
-    LinkSettings settings{.socket_path = dir.socket(),
-                          .cluster = "test",
-                          .host = "here",
-                          .look = 5ms,
-                          .gate_timeout = 20ms};
-    AgentLink link(slow, settings);
-    link.epilog(ours(1));
-    link.prolog(ordinary(2, "n1"));
+    OverdueBed f;
+    AgentLink link(slow, f.settings);
+    OverdueBed::begin(link);
     std::jthread thread([&] { link.run(); });
     slow.begun.acquire();
 
@@ -84,7 +91,7 @@ TEST_CASE("a slurmctld that is not in control holds hooks, and does no more")
     LinkBed f;
     f.settings.look = 1ms;
     f.settings.gate_timeout = 1ms;
-    f.settings.gate_file = f.dir.gate();
+    f.settings.gate_file = f.gate_file();
     auto listener = f.listen();
     f.run();
     std::optional<FakeAgent> agent(listener);
@@ -100,7 +107,7 @@ TEST_CASE("a slurmctld that is not in control holds hooks, and does no more")
     CHECK(f.slurmctld.wait_finished(0).empty());
     CHECK(f.slurmctld.wait_drains(0).empty());
     CHECK_FALSE(readable(listener, 0ms));
-    CHECK_FALSE(std::filesystem::exists(f.dir.gate()));
+    CHECK_FALSE(std::filesystem::exists(f.gate_file()));
 
     f.slurmctld.set_control(Control::ours);
     CHECK(f.slurmctld.wait_finished(1)[0] == Release{Hook::prolog, 1, 0});
@@ -113,7 +120,7 @@ TEST_CASE("a slurmctld that gives control back drops what it asked for")
 {
     LinkBed f;
     f.settings.look = 1ms;
-    f.settings.gate_file = f.dir.gate();
+    f.settings.gate_file = f.gate_file();
     auto listener = f.listen();
     f.run();
     std::optional<FakeAgent> agent(listener);
@@ -126,7 +133,7 @@ TEST_CASE("a slurmctld that gives control back drops what it asked for")
     f.slurmctld.set_control(Control::others);
     // The one in control knows of Pods on n7.
     int before = f.slurmctld.wait_recalls(0);
-    REQUIRE(GateFile(f.dir.gate()).save({{"n7"}, {"n7"}}));
+    REQUIRE(GateFile(f.gate_file()).save({{"n7"}, {"n7"}}));
     CHECK(f.slurmctld.wait_recalls(before + 1) > before);
 
     // The second takeover, like the first.
@@ -141,7 +148,7 @@ TEST_CASE("a slurmctld that gives control back drops what it asked for")
     agent->say(Type::start, ours(1).job);
     CHECK(f.slurmctld.wait_finished(1) ==
           std::vector<Release>{{Hook::prolog, 1, 0}});
-    CHECK(GateFile(f.dir.gate()).load() == GateMemory{{"n7"}, {"n7"}});
+    CHECK(GateFile(f.gate_file()).load() == GateMemory{{"n7"}, {"n7"}});
 }
 
 TEST_CASE("a takeover after a standby that nobody saw begins anew")
@@ -186,16 +193,16 @@ TEST_CASE("with a gate file that it cannot use, a slurmctld holds every job")
 {
     LinkBed f;
     f.settings.look = 5ms;
-    f.settings.gate_file = f.dir.gate();
+    f.settings.gate_file = f.gate_file();
     const std::string newer = R"({"version":9})";
-    std::ofstream(f.dir.gate()) << newer;
+    std::ofstream(f.gate_file()) << newer;
     f.make();
     CHECK(f.link->prolog(ordinary(1, "n1")));
     CHECK(f.link->prolog(ordinary(2, "n2")));
     auto listener = f.listen();
     f.run();
     f.slurmctld.set_control(Control::ours); // some turns
-    std::ifstream file(f.dir.gate());
+    std::ifstream file(f.gate_file());
     CHECK(std::string(std::istreambuf_iterator<char>(file), {}) == newer);
 
     FakeAgent agent(listener);
@@ -210,7 +217,7 @@ TEST_CASE("a slurmctld that starts anew holds back the bridge nodes of before")
 {
     LinkBed f;
     f.settings.look = 5ms;
-    f.settings.gate_file = f.dir.gate();
+    f.settings.gate_file = f.gate_file();
     auto listener = f.listen();
     f.run();
     {
@@ -219,7 +226,7 @@ TEST_CASE("a slurmctld that starts anew holds back the bridge nodes of before")
         send_node_lists(agent, "n1", "n1");
         GateMemory wanted{{"n1"}, {"n1"}};
         for (auto end = std::chrono::steady_clock::now() + patience;
-             GateFile(f.dir.gate()).load() != wanted;)
+             GateFile(f.gate_file()).load() != wanted;)
             REQUIRE(std::chrono::steady_clock::now() < end);
     }
     f.link->stop();
@@ -246,8 +253,8 @@ TEST_CASE("bridge nodes are held back no longer than the timeout")
     LinkBed f;
     f.settings.look = 5ms;
     f.settings.gate_timeout = 20ms;
-    f.settings.gate_file = f.dir.gate();
-    REQUIRE(GateFile(f.dir.gate()).save({{"n1"}, {}}));
+    f.settings.gate_file = f.gate_file();
+    REQUIRE(GateFile(f.gate_file()).save({{"n1"}, {}}));
     f.make();
     CHECK(f.link->prolog(ordinary(1, "n1")));
     f.run();
@@ -261,13 +268,13 @@ TEST_CASE("a standby takes over with what the other slurmctld wrote last")
 {
     LinkBed f;
     f.settings.look = 5ms;
-    f.settings.gate_file = f.dir.gate();
+    f.settings.gate_file = f.gate_file();
     f.make();
     f.run();
-    REQUIRE(GateFile(f.dir.gate()).save({{"n1"}, {}}));
+    REQUIRE(GateFile(f.gate_file()).save({{"n1"}, {}}));
 
     CHECK(f.slurmctld.wait_recalls(1) == 1);
 
     CHECK(f.link->prolog(ordinary(1, "n1")));
-    CHECK(GateFile(f.dir.gate()).load() == GateMemory{{"n1"}, {}});
+    CHECK(GateFile(f.gate_file()).load() == GateMemory{{"n1"}, {}});
 }

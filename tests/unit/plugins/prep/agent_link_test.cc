@@ -236,7 +236,8 @@ TEST_CASE("a new socket at the path is a new agent")
     FakeAgent old(listener);
     CHECK(old.next().type == Type::hello);
 
-    std::filesystem::rename(f.dir.socket(), f.dir.socket() + ".old");
+    std::filesystem::rename(f.settings.socket_path,
+                            f.settings.socket_path + ".old");
     auto successor = f.listen();
 
     FakeAgent agent(successor);
