@@ -13,6 +13,7 @@ lists=(${SANITIZERS:-address,undefined thread})
 scripts=("$@")
 export TSAN_OPTIONS="suppressions=$top/tests/long/tsan.supp second_deadlock_stack=1 ${TSAN_OPTIONS:-}"
 export UBSAN_OPTIONS="print_stacktrace=1 ${UBSAN_OPTIONS:-}"
+export TESTS_LIMIT=${TESTS_LIMIT:-14400}                               # seconds for each list: the build alone takes up to one hour
 
 number=0 failed=0
 result() {
