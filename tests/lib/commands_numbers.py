@@ -8,9 +8,9 @@ import json
 import re
 
 import gangs
+from bed import JOB_LABEL
 
 MEBI = 1 << 20
-JOB_LABEL = "scheduler.slinky.slurm.net/slurm-jobid"
 SCHEDULERS = ("slurm", "slurm-bridge-scheduler")  # in the sandbox's k8s.conf
 
 # How metrics and JSON call the states of nodes and of jobs.
@@ -350,19 +350,22 @@ def _apart(members, newest):
     of its own: each Pod that was bound is then alone. Those that wait are a gang."""
     found = {}
     for uid, pods in members.items():
-        own = [pod for pod in pods if pod["metadata"]["uid"] in newest]
-        if len(pods) == 1 or not own or newest.get(uid) in GOES_ON:
+        by_uid = {pod["metadata"]["uid"]: pod for pod in pods}
+        if len(pods) == 1 or not by_uid.keys() & newest.keys() or \
+                newest.get(uid) in GOES_ON:
             found[uid] = pods
             continue
-        waiting = []
-        for pod in pods:
-            if pod in own or JOB_LABEL in pod["metadata"].get("labels", {}):
-                found[pod["metadata"]["uid"]] = [pod]
-            else:
-                waiting.append(pod)
+        waiting = [own for own, pod in by_uid.items()
+                   if own not in newest and not _is_ours(pod)]
+        found |= {own: [pod] for own, pod in by_uid.items() if own not in waiting}
         if waiting:
-            found[waiting[0]["metadata"]["uid"]] = waiting
+            found[waiting[0]] = [by_uid[own] for own in waiting]
     return found
+
+
+def _is_ours(pod):
+    """Whether the agent has bound it."""
+    return JOB_LABEL in pod["metadata"].get("labels", {})
 
 
 def _word_of(job):
@@ -383,7 +386,7 @@ def _of_gangs(members, newest, slurm_nodes, outside):
     for uid, pods in members.items():
         for pod in pods:  # bound by somebody else
             outside += (pod["spec"].get("nodeName") in slurm_nodes and
-                        JOB_LABEL not in pod["metadata"].get("labels", {}))
+                        not _is_ours(pod))
         states = [newest[u] for u in (uid, *(p["metadata"]["uid"] for p in pods))
                   if u in newest]
         state = states[0] if states else "NONE"

@@ -129,7 +129,7 @@ class Result:
 def family(expression):
     """The name of the first metric in an expression, without that of a part of a
     histogram."""
-    name = next(iter(monitoring.used(of(expression, "agent"))))[0]
+    name = monitoring.used(of(expression, "agent"))[0][0]
     return re.sub("_(bucket|count|sum)$", "", name)
 
 

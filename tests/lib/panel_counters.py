@@ -18,6 +18,10 @@ COUNTERS = tuple(
         ("partition, qos", "slurm_job_run_seconds_sum")))
 
 
+# The least and the greatest difference that explain all instants from first to last.
+Fit = collections.namedtuple("Fit", "least most first last")
+
+
 class Counters:
     """Counters of jobs, which both have counted from 0, exactly, until slurmctld ends.
     One that is killed forgets what it had not saved: starts and ends that only one of
@@ -30,20 +34,6 @@ class Counters:
         self.comparison = comparison
         self.ends = sorted([(at, True) for at in crashes] +
                            [(at, False) for at in stops])
-        self.fits = collections.defaultdict(list)  # by expression and labels
-
-    def lost(self):
-        """When only one of the two has lost something, by the metric's name: pairs of
-        instants between which the difference has changed."""
-        found = collections.defaultdict(list)
-        for (expression, _), fits in self.fits.items():
-            for number, (least, most, first, _) in enumerate(fits):
-                for its_least, its_most, _, last in reversed(fits[:number]):
-                    if its_least > most or its_most < least:
-                        found[family(expression)].append((last, first))
-                    if its_least == its_most or its_least > most or its_most < least:
-                        break
-        return found
 
     def _segments(self, expression):
         """Between ends of slurmctld, with a minute after each crash: whether something
@@ -59,33 +49,27 @@ class Counters:
                           for _, crash in self.ends[:number]), instants
 
     def compare(self, expression, spoiled=0):
-        """A Result, and differences that ends of slurmctld have left, by begin and
-        labels."""
+        """A Result, and what differences explain each segment, by labels."""
         own = self.comparison
         agent = own.prometheus.query_range(of(expression, "agent"), own.start, own.end,
                                            SCRAPE)
         commands = own.prometheus.query_range(
             f"({of(expression, 'commands')}) + {spoiled}", own.start - BEFORE,
             own.end + LONGEST_LOOK, 1)
-        result, left = Result(), {}
+        result, fits = Result(), collections.defaultdict(list)
         for lost, instants in self._segments(expression):
             for labels in agent.keys() | commands.keys():
-                fits = self._constant(agent.get(labels, {}), commands.get(labels, {}),
-                                      instants)
-                least, most = fits
-                if not spoiled and least <= most:
-                    self.fits[expression, labels].append(
-                        (least, most, instants[0], instants[-1]))
+                least, most = self._constant(agent.get(labels, {}),
+                                             commands.get(labels, {}), instants)
                 if least <= most and (lost or least <= 0 <= most):
                     result.equal += len(instants)
-                    if not least <= 0 <= most:
-                        left[instants[0], labels] = min(fits, key=abs)
+                    fits[labels].append(Fit(least, most, instants[0], instants[-1]))
                 else:
                     result.wrong.append(
                         f"{clock(instants[0])} to {clock(instants[-1])} "
                         f"{dict(labels)}: the agent has {least:+g} at least, and "
                         f"{most:+g} at most")
-        return result, left
+        return result, fits
 
     def _constant(self, agent, commands, instants):
         """The least and the greatest difference that explain all instants: a counter
@@ -99,15 +83,32 @@ class Counters:
         return least, most
 
 
+def _losses(fits):
+    """When only one of the two has lost something: pairs of instants between which the
+    difference has changed."""
+    for number, fit in enumerate(fits):
+        for before in reversed(fits[:number]):
+            changed = before.least > fit.most or before.most < fit.least
+            if changed:
+                yield before.last, fit.first
+            if changed or before.least == before.most:
+                break
+
+
 def compare_counters(counters):
-    wrong = []
+    """What is wrong: words; and when only one of the two has lost something, by the
+    metric's name."""
+    wrong, lost = [], collections.defaultdict(list)
     for expression in COUNTERS:
-        result, left = counters.compare(expression)
+        result, fits = counters.compare(expression)
         print(f"# {expression}\n#     {result}", flush=True)
-        for (since, labels), difference in left.items():
-            print(f"#     from {clock(since)} {dict(labels)}: {difference:+g}",
-                  flush=True)
+        for labels, its in fits.items():
+            lost[family(expression)] += _losses(its)
+            for fit in its:
+                if not fit.least <= 0 <= fit.most:
+                    print(f"#     from {clock(fit.first)} {dict(labels)}: "
+                          f"{min(fit.least, fit.most, key=abs):+g}", flush=True)
         wrong += [f"{expression}: {words}" for words in result.wrong[:5]]
         if not counters.compare(expression, spoiled=1)[0].wrong:
             wrong.append(f"{expression}: 1 more is found true")
-    return wrong
+    return wrong, lost

@@ -187,10 +187,9 @@ def judge(stage, violations):
           f"{sum(not look.slurm for look in looks)} without slurmctld, "
           f"{sum(not look.kubernetes for look in looks)} without the API server",
           flush=True)
-    wrong = [f"chaos: {one}" for one in violations]
-    counters = panel_counters.Counters(compared, stage.crashes(), stage.chaos.stops)
-    wrong += panel_counters.compare_counters(counters)
-    compared.lost = counters.lost()
+    wrong, compared.lost = panel_counters.compare_counters(
+        panel_counters.Counters(compared, stage.crashes(), stage.chaos.stops))
+    wrong += [f"chaos: {one}" for one in violations]
     wrong += panel_compare.compare_all(compared, names, least)
     count, said = compared.outages()
     print(f"# {count} seconds without slurmctld", flush=True)

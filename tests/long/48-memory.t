@@ -30,20 +30,21 @@ AT_REST = 150      # MiB
 GROWTH = 1.2       # of that at the begin, after all Pods
 NOISE = 1.05       # from half of the Pods to all of them
 SETTLES = 20       # seconds: memory is given back within some five
-LOOKS = 11         # a second apart: lists of jobs come and go
+LOOKS = 35         # a second apart: longer than from one list of jobs to the next
 _client = kube.Client(os.environ)
 _sizes = []        # MiB: with the living Pods, then after each burst
 
 
 def size():
-    """What the agent has in memory once it has settled, in MiB."""
+    """What the agent has in memory once it has settled, in MiB: between two lists of
+    jobs, which need as much as slurmctld remembers jobs."""
     time.sleep(SETTLES)
     looks = []
     for _ in range(LOOKS):
         looks.append(size_now())
         time.sleep(1)
     print(f"# from {min(looks):.1f} to {max(looks):.1f} MiB", flush=True)
-    return statistics.median(looks)
+    return min(looks)
 
 
 def size_now():
