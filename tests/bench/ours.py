@@ -55,7 +55,8 @@ def more_nodes(bench, nodes):
         yield
     finally:
         bench.client.call_all([("DELETE", f"/api/v1/nodes/{name}") for name in nodes])
-        until("Slurm to drain them", lambda: all_have("drain", "%T"), patience, 0.5)
+        # Not "draining": as long as a job is on it, a node cannot be deleted.
+        until("Slurm to drain them", lambda: all_have("drained", "%T"), patience, 0.5)
         bench.sandbox.command("scontrol", "delete", f"NodeName={','.join(nodes)}")
 
 
