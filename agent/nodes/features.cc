@@ -2,6 +2,7 @@
 #include "agent/nodes/features.h"
 
 #include "agent/nodes/words.h"
+#include "common/contract/kubelet_features.h"
 #include "common/contract/names.h"
 
 #include <algorithm>
@@ -82,6 +83,17 @@ SetFeatures features_for(const SlurmNode &known, const std::string &wish,
         return {known.name, wish, wish};
     return {known.name, joined(known.features, wish, labels),
             joined(active_features(known), wish, labels)};
+}
+
+std::string kubelet_features_of(const SlurmNode &known)
+{
+    std::string features =
+        std::string(names::label_feature_prefix) + names::kubelet_name;
+    if (!has_word(known.features, features))
+        return {};
+    if (has_word(known.features, static_cpus_feature))
+        add(features, static_cpus_feature);
+    return features;
 }
 
 SetFeatures features_left(const SlurmNode &known)

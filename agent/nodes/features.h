@@ -5,7 +5,8 @@
 //   k8s.NAME.…     the agent: a label of the Node that is listed in
 //                  FeatureLabels; on a hybrid node slurmd reports it too
 //                  (node_features/k8s), but only when it starts
-//   k8s.…          slurmd, for example k8s.kubelet
+//   k8s.…          slurmd, for example k8s.kubelet; the agent only gives back
+//                  what the node had before: see kubelet_features_of()
 //   any other      a partition that the Node names; on a hybrid node also
 //                  features from slurm.conf or an administrator
 //
@@ -33,6 +34,12 @@ std::string features_of(const Node &node,
 // owners.
 SetFeatures features_for(const SlurmNode &known, const std::string &wish,
                          const std::vector<FeatureLabel> &labels);
+
+// Returns those features of a hybrid node that only slurmd knows: that there is
+// a kubelet, and of which kind. Empty if it has not reported one. slurmctld
+// forgets them when it starts, and any update that was planned before slurmd's
+// registration removes them; slurmd repeats them only at its next registration.
+std::string kubelet_features_of(const SlurmNode &known);
 
 // Returns the step that removes the agent's features from a node with a slurmd
 // that no Node requests.

@@ -413,8 +413,9 @@ class Planner {
         plan_size(node, known, wish, devices);
         bool untold = is_new(known) && in_.count_devices && !devices_known();
         if (!untold) // the devices behind its GRES are known
-            plan_features(
-                known, features_for(known, wish.features, in_.feature_labels));
+            plan_features(known,
+                          features_for(known, wish.features + lost(known),
+                                       in_.feature_labels));
         if (!wish.topology.empty() && wish.topology != known.topology)
             plan_.steps.push_back(SetTopology{known.name, wish.topology});
         plan_state(node, known);
@@ -422,6 +423,15 @@ class Planner {
         add_patch(plan_marks(node, known,
                              ahead == maintenance_.end() ? "" : ahead->second,
                              in_.marks, busy(node, known)));
+    }
+
+    // What slurmd has reported of its kubelet and the node has no more, behind
+    // a comma.
+    std::string lost(const SlurmNode &known) const
+    {
+        auto had = in_.reported.find(known.name);
+        bool has = !kubelet_features_of(known).empty();
+        return has || had == in_.reported.end() ? "" : "," + had->second;
     }
 
     std::optional<bool> busy(const Node &node, const SlurmNode &known) const

@@ -79,6 +79,9 @@ struct NodePlanInput {
     std::map<std::string, DeviceIndex> devices_before;
     std::function<std::optional<bool>(const DeviceCondition &, const Node &)>
         has_devices{};
+    // Filled in by sync_nodes(), too: kubelet_features_of() each hybrid node
+    // when it had any. A node that has lost them gets them back.
+    std::map<std::string, std::string> reported{};
 };
 
 // A Slurm node that differs from its plan in a property that Slurm cannot

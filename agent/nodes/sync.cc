@@ -4,6 +4,7 @@
 #include "agent/nodes/address.h"
 #include "agent/nodes/carry.h"
 #include "agent/nodes/creation.h"
+#include "agent/nodes/features.h"
 #include "agent/nodes/gres.h"
 #include "agent/nodes/removal.h"
 #include "agent/nodes/shadow_plan.h"
@@ -53,8 +54,10 @@ class Syncer {
         bool changed =
             *table && !std::ranges::equal((*table)->nodes, state_.table.nodes,
                                           same_but_for_jobs);
-        if (*table)
+        if (*table) {
             state_.table = std::move(**table);
+            remember_reported();
+        }
         auto reservations = slurm_.load_reservations();
         if (!reservations)
             return std::unexpected(reservations.error());
@@ -119,6 +122,7 @@ class Syncer {
             return asked_before(step);
         });
         state_.rebuild_due |= plan.partitions_changed;
+        forget_reported();
         leave_outdated(plan.steps);
         carry(plan.steps);
         if (plan.shortages_known)
@@ -139,6 +143,22 @@ class Syncer {
     }
 
   private:
+    void remember_reported()
+    {
+        for (const SlurmNode &node : state_.table.nodes)
+            if (auto features = kubelet_features_of(node);
+                !node.external && !features.empty())
+                state_.reported[node.name] = std::move(features);
+    }
+
+    // A node that no Node requests has no kubelet that would matter.
+    void forget_reported()
+    {
+        std::erase_if(state_.reported, [this](const auto &one) {
+            return !result_.hybrid.contains(one.first);
+        });
+    }
+
     // All jobs are listed rarely, because there may be many.
     Result<std::vector<NodeUse>> load_uses()
     {
@@ -445,6 +465,7 @@ Result<NodeSyncResult> sync_nodes(NodeSyncRequest request, Slurm &slurm,
     state.wishes = request.input.wishes;
     request.input.shadows = state.shadows;
     request.input.devices_before = state.devices;
+    request.input.reported = state.reported;
     if (request.input.catalog) {
         state.fits.turn_to(request.input.catalog);
         request.input.has_devices = [&state](const DeviceCondition &asked,

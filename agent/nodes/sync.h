@@ -39,6 +39,7 @@ struct NodeSyncState {
     std::vector<NodeUse> shadows;
     Clock::time_point shadows_due{}; // when jobs are listed again
     std::set<std::string> busy;      // nodes that jobs have; only with pools
+    std::map<std::string, std::string> reported; // as in NodePlanInput
 };
 
 struct NodeSyncRequest {

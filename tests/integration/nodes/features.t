@@ -130,7 +130,7 @@ def beside_the_agent():
     bed.run("scontrol", "reconfigure")
     wait_for("the agent's feature again", lambda: "k8s" in features())
     wait_for("the node to be usable", usable)
-    check(before <= features(), f"{before} became {features()}")
+    wait_for(f"all of {before}", lambda: before <= features())
     bed.create(pod("beside", 1))
     bed.wait_phase("beside", "Running")
     runs("k8s")
@@ -155,6 +155,17 @@ def the_agent_follows():
                     and usable())
             restart_slurmd()
             wait_for("slurmd to be there again", usable)
+
+
+@case
+def lost_by_an_update():
+    """the kubelet's feature comes back when an update removes it, such as one that
+    was planned before slurmd registered"""
+    bed.run("scontrol", "update", f"NodeName={NODE}", "Features=k8s",
+            "ActiveFeatures=k8s")
+    for field in ("features", "active_features"):
+        wait_for(f"the {field}", lambda: {"k8s", "k8s.kubelet", "k8s-untainted"}
+                 <= features(field))
 
 
 @case

@@ -59,6 +59,49 @@ TEST_CASE("what slurmd reports while the agent plans is not overwritten")
     }
 }
 
+TEST_CASE("what slurmd has reported of its kubelet comes back when it is lost")
+{
+    FakeSlurm slurm;
+    slurm.add_real_node("n1");
+    NodeSyncState state;
+    Node node = make_node("n1");
+    auto after_sync = [&] {
+        REQUIRE(sync_nodes({make_input({node}), true}, slurm, {}, state));
+        return slurm.node("n1").features;
+    };
+    auto set = [&](const char *features) {
+        REQUIRE(slurm.set_features("n1", features, features));
+    };
+    set("avx,k8s.kubelet,k8s.static-cpus");
+    CHECK(after_sync() == "avx,k8s.kubelet,k8s.static-cpus,k8s");
+    SUBCASE("an update was planned before slurmd reported it")
+    {
+        set("avx,k8s");
+        CHECK(after_sync() == "avx,k8s,k8s.kubelet,k8s.static-cpus");
+        CHECK(slurm.node("n1").active_features ==
+              "avx,k8s,k8s.kubelet,k8s.static-cpus");
+    }
+    SUBCASE("slurmctld has begun with slurm.conf's features")
+    {
+        set("avx");
+        CHECK(after_sync() == "avx,k8s,k8s.kubelet,k8s.static-cpus");
+    }
+    SUBCASE("the kubelet has another policy now: nothing is lost")
+    {
+        set("avx,k8s,k8s.kubelet");
+        CHECK(after_sync() == "avx,k8s,k8s.kubelet");
+        set("avx,k8s");
+        CHECK(after_sync() == "avx,k8s,k8s.kubelet");
+    }
+    SUBCASE("the Node has gone: it is forgotten")
+    {
+        set("avx,k8s");
+        REQUIRE(sync_nodes({make_input({}), true}, slurm, {}, state));
+        CHECK(slurm.node("n1").features == "avx");
+        CHECK(after_sync() == "avx,k8s");
+    }
+}
+
 TEST_CASE("a topology that Slurm writes otherwise is not asked for again")
 {
     FakeSlurm slurm;
