@@ -98,7 +98,8 @@ Edited place_spec(const NodeDemand &demand, DemandPod which, const Conf &conf)
     for (const auto &[key, value] : pool_of(demand, conf).labels)
         selector.set(key.c_str(), value);
     Edited affinity{"{}"};
-    if (auto nodes = json_text(base.part("affinity").text, "nodeAffinity"))
+    Edited given = base.part("affinity");
+    if (auto nodes = json_text(given.text, "nodeAffinity"))
         affinity.set_text("nodeAffinity", *nodes);
     if (demand.nodes > 1)
         affinity.set("podAntiAffinity", apart(group_of(demand, which)));

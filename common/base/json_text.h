@@ -3,6 +3,7 @@
 // Used for opaque parameters, which the API server compares byte by byte.
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,10 @@ namespace bridge {
 // be the one (the API server writes no escapes in names).
 std::optional<std::string_view> json_text(std::string_view document,
                                           std::string_view path);
+// The result is a part of the document, which therefore must not be a
+// temporary.
+template <std::same_as<std::string> Text>
+std::optional<std::string_view> json_text(Text &&, std::string_view) = delete;
 
 // Returns the object with one member set: replaced in place if it exists,
 // otherwise appended. All other bytes stay the same. value is JSON, too.

@@ -6,6 +6,7 @@
 #include "tests/unit/fakes/tls_server.h"
 
 #include <algorithm>
+#include <atomic>
 #include <doctest/doctest.h>
 
 using namespace bridge;
@@ -30,7 +31,8 @@ std::string list_json(const std::string &items, const std::string &next)
 
 // An API server with the volumes v1 and v2, on two pages, and any claim.
 struct Stage {
-    std::string owner_of_v1; // what it says of that alone; the list is older
+    // The claim "data" has v1: seen when that alone is read; the list is older.
+    std::atomic<bool> v1_is_given = false;
     TlsServer server{[this](const TlsServer::Request &r, TlsServer::Peer &p) {
         p.send(reply_text(200, answer(r.target)));
     }};
@@ -52,7 +54,7 @@ struct Stage {
                 "provisioner":"kubernetes.io/no-provisioner",
                 "volumeBindingMode":"WaitForFirstConsumer"})";
         if (target.contains("persistentvolumes/"))
-            return volume_json("v1", owner_of_v1);
+            return volume_json("v1", v1_is_given ? "data" : "");
         return target.contains("continue=more")
                    ? list_json(volume_json("v2"), "")
                    : list_json(volume_json("v1"), "more");
@@ -102,7 +104,7 @@ TEST_CASE("no other claim gets a volume that was given away, and its claim no "
     REQUIRE(
         stage.one.give_volume(facts.volumes.at("v1"), facts.claims.at("data"))
             .has_value());
-    stage.owner_of_v1 = "data";
+    stage.v1_is_given = true;
 
     CHECK_FALSE(stage.read(stage.other, "late").volumes.contains("v1"));
     const VolumeFacts own = stage.read(stage.other, "data");
