@@ -87,10 +87,9 @@ SetFeatures features_for(const SlurmNode &known, const std::string &wish,
 
 std::string kubelet_features_of(const SlurmNode &known)
 {
-    std::string features =
-        std::string(names::label_feature_prefix) + names::kubelet_name;
-    if (!has_word(known.features, features))
+    if (!has_word(known.features, kubelet_feature))
         return {};
+    std::string features = kubelet_feature;
     if (has_word(known.features, static_cpus_feature))
         add(features, static_cpus_feature);
     return features;

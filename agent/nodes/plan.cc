@@ -430,8 +430,9 @@ class Planner {
     std::string lost(const SlurmNode &known) const
     {
         auto had = in_.reported.find(known.name);
-        bool has = !kubelet_features_of(known).empty();
-        return has || had == in_.reported.end() ? "" : "," + had->second;
+        if (had == in_.reported.end() || !kubelet_features_of(known).empty())
+            return {};
+        return "," + had->second;
     }
 
     std::optional<bool> busy(const Node &node, const SlurmNode &known) const

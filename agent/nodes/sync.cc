@@ -145,10 +145,12 @@ class Syncer {
   private:
     void remember_reported()
     {
-        for (const SlurmNode &node : state_.table.nodes)
-            if (auto features = kubelet_features_of(node);
-                !node.external && !features.empty())
+        for (const SlurmNode &node : state_.table.nodes) {
+            if (node.external)
+                continue;
+            if (auto features = kubelet_features_of(node); !features.empty())
                 state_.reported[node.name] = std::move(features);
+        }
     }
 
     // A node that no Node requests has no kubelet that would matter.

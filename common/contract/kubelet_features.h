@@ -5,6 +5,8 @@
 
 namespace bridge {
 
+// The machine has a kubelet.
+inline constexpr char kubelet_feature[] = "k8s.kubelet";
 // The kubelet has cpuManagerPolicy: static. It gives containers exclusive CPUs,
 // and slurmd does not know about them.
 inline constexpr char static_cpus_feature[] = "k8s.static-cpus";

@@ -71,8 +71,7 @@ std::vector<std::string> reported_features(const Conf &conf)
         return {};
     Words features =
         features_of_labels(conf.feature_labels, texts_in(conf.labels_file));
-    features.insert(features.begin(), std::string(names::label_feature_prefix) +
-                                          names::kubelet_name);
+    features.insert(features.begin(), kubelet_feature);
     if (gives_cpus_away(conf.kubelet_dir))
         add(features, static_cpus_feature);
     return features;
@@ -97,11 +96,9 @@ std::string merged_features(const std::string &fresh, const std::string &before,
     bool update = agents(said); // slurmd never reports it
     bool keep = !update && agents(had) && agents(may);
     // Only slurmd knows whether there is a kubelet, and of which kind.
-    std::string kubelet =
-        std::string(names::label_feature_prefix) + names::kubelet_name;
     auto was_static = [&](const std::string &word) {
         return word == static_cpus_feature &&
-               std::ranges::contains(said, kubelet);
+               std::ranges::contains(said, kubelet_feature);
     };
     Words merged;
     for (const std::string &word : had)
@@ -109,7 +106,7 @@ std::string merged_features(const std::string &fresh, const std::string &before,
             (keep ? !was_static(word) : !of_slurmd(word)))
             merged.push_back(word);
     for (const std::string &word : said)
-        if (!keep || !of_slurmd(word) || word == kubelet ||
+        if (!keep || !of_slurmd(word) || word == kubelet_feature ||
             word == static_cpus_feature)
             add(merged, word);
     return join(merged);
