@@ -9,7 +9,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lib"))
 import bed
-from tap import case, check, equal, run, wait_for
+from tap import case, check, equal, last_case, run, wait_for
 
 REASON = "SlurmJobSuspended"
 
@@ -90,6 +90,14 @@ def while_it_waits():
     check("pending" in said.lower(), said)
     bed.run("scontrol", "update", "PartitionName=kwok", "State=UP")
     bed.wait_phase("p", "Running")
+
+
+@last_case
+def nodes_respond():
+    """slurmctld, which got the signals for these nodes itself, lets them have jobs
+    again within a minute; the scripts after this one need them"""
+    wait_for("all nodes to respond", lambda: "*" not in bed.run(
+        "sinfo", "--all", "--noheader", "--format=%T"), 60)
 
 
 run(before_each=bed.clean, after_each=bed.nothing_left,
