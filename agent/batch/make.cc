@@ -50,30 +50,15 @@ std::unexpected<Error> by_slurm(Error error)
 }
 
 // A job may be known before its script is written: script_dir.h. Code::rejected
-// if it has been known for too long.
-Result<> check_new(JobId job, Slurm &slurm)
+// once the script must be lost.
+Result<std::string> load_script(const BatchJob &batch,
+                                const BatchContext &context)
 {
-    constexpr std::chrono::minutes longest{2};
-    auto details = slurm.load_details(job);
-    if (!details)
-        return by_slurm(details.error());
-    if (std::chrono::system_clock::now() - details->submitted < longest)
-        return {};
-    return fail(Code::rejected, "its script is no longer there");
-}
-
-Result<std::string> load_script(const BatchJob &batch, const ScriptDir &scripts,
-                                Slurm &slurm)
-{
-    auto text = scripts.read(batch.job.tag.script);
+    auto text = context.scripts.read(batch.job.tag.script);
     if (text || text.error().code != Code::not_found)
         return text;
-    if (auto is_new = check_new(batch.job.ref.id, slurm); !is_new) {
-        text = scripts.read(batch.job.tag.script); // it may have come just now
-        if (!text && text.error().code == Code::not_found)
-            return std::unexpected(is_new.error());
-        return text;
-    }
+    if (context.script_is_late)
+        return fail(Code::rejected, "its script is no longer there");
     return fail(Code::busy, "slurmctld has not written its script yet");
 }
 
@@ -82,7 +67,7 @@ Result<BatchScript> read_script(const BatchJob &batch,
                                 const BatchContext &context)
 {
     const Conf &conf = *context.conf;
-    auto text = load_script(batch, context.scripts, context.slurm);
+    auto text = load_script(batch, context);
     if (!text)
         return std::unexpected(text.error());
     auto script = decode_batch_script(*text);

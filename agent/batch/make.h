@@ -61,6 +61,9 @@ struct BatchContext {
     std::chrono::seconds allowed_grace{max_grace_period}; // see Gang
     // True once the agent must have heard which jobs slurmctld has lost.
     bool settled = false;
+    // True once the job's attempts have failed for so long that slurmctld must
+    // have written its script.
+    bool script_is_late = false;
     // The job has waited long enough with only some of its Pods. If the others
     // cannot be made, the Pods that exist are deleted.
     bool give_back = false;

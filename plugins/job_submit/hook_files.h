@@ -10,7 +10,9 @@
 // What a hook has handed over is written within milliseconds. A slurmctld that
 // is killed in this time loses it, as it loses the job itself, which it saves
 // later. A script that cannot be written is kept and tried again, and meanwhile
-// hooks take no others. The agent waits for files of jobs that are new.
+// hooks take no others. The agent waits two minutes for a job's file. One that
+// is not written when slurmctld is started anew by `scontrol reconfigure` is
+// lost while its job is not; the job fails then, with the reason.
 #pragma once
 
 #include "common/contract/conf.h"
