@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t max_image = 512;      // bytes
 constexpr std::size_t max_variable = 65536; // bytes, of name and value
+constexpr std::size_t max_volumes = 4096;   // bytes, of all names
 constexpr std::size_t max_label = 63;
 constexpr std::size_t max_name = 253;
 
@@ -60,6 +61,8 @@ bool is_label(std::string_view name)
 std::string unfit_volumes_reason(std::string_view list)
 {
     constexpr char words[] = "be names of volumes, separated by commas";
+    if (list.size() > max_volumes)
+        return "have at most " + std::to_string(max_volumes) + " characters";
     if (list.ends_with(','))
         return words;
     do {

@@ -93,6 +93,10 @@ batch_wish(std::span<char *const> spank_job_env)
         if (std::string reason = option->unfit_reason(value); !reason.empty())
             return std::unexpected(said + " must " + reason + ".");
         put(wish, *option, value);
+        if (wish.volumes.size() > max_batch_repeats)
+            return std::unexpected(said + " names more than " +
+                                   std::to_string(max_batch_repeats) +
+                                   " volumes.");
     }
     if (seen.empty())
         return std::nullopt;

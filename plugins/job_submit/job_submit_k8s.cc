@@ -153,6 +153,8 @@ try {
 int job_submit(job_desc_msg_t *desc, std::uint32_t submit_uid,
                char **err_msg) noexcept
 try {
+    if (auto reason = bridge::size_refusal_reason(*desc))
+        return bridge::refuse(*reason, err_msg, ESLURM_PATHNAME_TOO_LONG);
     if (auto rc = bridge::notarize(*desc, submit_uid, err_msg))
         return *rc;
     bool external = desc->bitflags & EXTERNAL_JOB;
@@ -185,6 +187,8 @@ int job_modify(job_desc_msg_t *desc, void *job, std::uint32_t submit_uid,
 try {
     if (bridge::from_agent(submit_uid))
         return SLURM_SUCCESS;
+    if (auto reason = bridge::size_refusal_reason(*desc))
+        return bridge::refuse(*reason, err_msg, ESLURM_PATHNAME_TOO_LONG);
     if (!bridge::facts_of(job).ours)
         return bridge::judge_place(
             [desc](const bridge::NodeView &) {

@@ -4,6 +4,8 @@
 #include "common/contract/names.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <ranges>
 #include <string_view>
 
@@ -119,9 +121,11 @@ NodeView view_of(const partition_info_msg_t &partitions,
 
 PlaceWish modify_wish(const job_desc_msg_t &desc, const ExpandHostlist &expand)
 {
+    constexpr std::size_t max_list = 16384; // bytes
     PlaceWish wish;
     wish.partitions = text(desc.partition);
-    if (desc.req_nodes && *desc.req_nodes)
+    // The time to expand a list grows with the square of its length.
+    if (desc.req_nodes && strnlen(desc.req_nodes, max_list + 1) <= max_list)
         wish.nodes = expand(desc.req_nodes);
     if (desc.min_nodes != NO_VAL)
         wish.node_count = desc.min_nodes;
@@ -158,10 +162,12 @@ std::optional<std::string> features_refusal_reason(const PlaceWish &wish,
     for (const std::string &feature : words(wish.features, "&,")) {
         if (!feature.starts_with(names::feature))
             continue;
-        bool found = false;
-        for (const auto &[name, partition] : view.partitions)
-            if (partitions.empty() || std::ranges::contains(partitions, name))
-                found |= partition.features.contains(feature);
+        bool found = std::ranges::any_of(view.partitions, [&](const auto &one) {
+            const auto &[name, partition] = one;
+            return partition.features.contains(feature) &&
+                   (partitions.empty() ||
+                    std::ranges::contains(partitions, name));
+        });
         if (!found)
             return "No node on which Slurm jobs can start has the feature " +
                    feature +

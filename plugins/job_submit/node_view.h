@@ -54,7 +54,8 @@ struct PlaceWish {
 PlaceWish submit_wish(const job_desc_msg_t &desc, const NodeView &view,
                       const ExpandHostlist &expand);
 // For an update: what it does not mention stays as it was, and is not known
-// here.
+// here. A hostlist of more than 16 KiB is left to slurmctld, which judges such
+// a job alone.
 PlaceWish modify_wish(const job_desc_msg_t &desc, const ExpandHostlist &expand);
 
 // Returns the reason for which an ordinary job can certainly never start there.

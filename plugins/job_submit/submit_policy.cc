@@ -3,6 +3,8 @@
 
 #include "common/contract/names.h"
 
+#include <cstddef>
+#include <cstring>
 #include <set>
 #include <string_view>
 
@@ -147,7 +149,42 @@ constexpr Field forbidden[] = {
 
 constexpr std::uint32_t root = 0;
 
+// Texts that are split into words or compared. Those that are only copied are
+// left to slurmctld.
+struct Text {
+    const char *name;
+    char *Desc::*text;
+};
+
+constexpr Text texts[] = {
+    {"partition", &Desc::partition},
+    {"features", &Desc::features},
+    {"prefer", &Desc::prefer},
+    {"account", &Desc::account},
+    {"qos", &Desc::qos},
+    {"alloc_node", &Desc::alloc_node},
+    {"tres_per_job", &Desc::tres_per_job},
+    {"tres_per_node", &Desc::tres_per_node},
+    {"tres_per_socket", &Desc::tres_per_socket},
+    {"tres_per_task", &Desc::tres_per_task},
+};
+constexpr std::size_t max_text = 1024; // bytes
+constexpr std::uint32_t max_entries = 4096;
+
 } // namespace
+
+std::optional<std::string> size_refusal_reason(const job_desc_msg_t &desc)
+{
+    for (const Text &one : texts)
+        if (const char *text = desc.*one.text;
+            text && strnlen(text, max_text + 1) > max_text)
+            return std::string("The job's ") + one.name + " has more than " +
+                   std::to_string(max_text) + " characters.";
+    if (desc.spank_job_env && desc.spank_job_env_size > max_entries)
+        return "The job's SPANK environment has more than " +
+               std::to_string(max_entries) + " variables.";
+    return std::nullopt;
+}
 
 bool is_agent(std::uint32_t uid, std::uint32_t slurm_user)
 {

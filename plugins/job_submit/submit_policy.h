@@ -19,6 +19,13 @@ namespace bridge {
 // may do everything in Slurm anyway.
 bool is_agent(std::uint32_t uid, std::uint32_t slurm_user);
 
+// Returns which part of a request for a job, or for its update, is too large to
+// be looked at, as a message for the user; nothing if all are small enough.
+// slurmctld has the same limits for texts (_test_job_desc_fields() in
+// job_mgr.c), but checks them only after the hook, and none for the number of
+// entries in spank_job_env.
+std::optional<std::string> size_refusal_reason(const job_desc_msg_t &desc);
+
 // For jobs that the agent has not submitted: returns the reason for a refusal,
 // or nothing.
 std::optional<std::string> submit_refusal_reason(const job_desc_msg_t &desc);

@@ -165,6 +165,11 @@ TEST_CASE("the values of sbatch's other options are looked at")
         CAPTURE(bad);
         CHECK_FALSE(unfit_volumes_reason(bad).empty());
     }
+    std::string names = "a";
+    while (names.size() + 2 <= 4096)
+        names += ",a";
+    CHECK(unfit_volumes_reason(names).empty());
+    CHECK(unfit_volumes_reason(names + ",a").contains("4096 characters"));
     CHECK(unfit_object_name_reason("a.b-c").empty());
     for (const char *bad : {"", "A", ".a", "a-", "a/b", "a b", "a,b"}) {
         CAPTURE(bad);

@@ -54,6 +54,13 @@ TEST_CASE("nobody gives an option without end")
     for (int i = 0; i < 1000; i++)
         entries.push_back("K8S_ENV_" + std::to_string(i) + "=A=b");
     CHECK_FALSE(wish_in(entries));
+
+    std::string names;
+    for (int i = 0; i < 101; i++)
+        names += (i ? ",v" : "v") + std::to_string(i);
+    CHECK_FALSE(wish_in({"K8S_VOLUME_0=" + names}));
+    names.resize(names.rfind(','));
+    CHECK(wish_in({"K8S_VOLUME_0=" + names, "K8S_VOLUME_1=" + names}));
 }
 
 TEST_CASE("a partition's batch jobs have its image, and others do not")

@@ -113,6 +113,17 @@ TEST_CASE("a partition of external nodes takes no ordinary job")
     CHECK(modify({}) == ""); // stays where it is
 }
 
+TEST_CASE("a list of nodes that takes long to expand is left to slurmctld")
+{
+    std::string list = "kn1";
+    CHECK(submit({.partition = "both", .nodes = list.c_str()}) != "");
+    while (list.size() + 4 <= 16384)
+        list += ",kn1";
+    CHECK(submit({.partition = "both", .nodes = list.c_str()}) != "");
+    list += ",kn1";
+    CHECK(submit({.partition = "both", .nodes = list.c_str()}) == "");
+}
+
 TEST_CASE("wherever a slurmd might be, slurmctld decides")
 {
     for (const char *partition :

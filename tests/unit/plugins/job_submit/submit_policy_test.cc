@@ -2,7 +2,9 @@
 #include "plugins/job_submit/submit_policy.h"
 
 #include <doctest/doctest.h>
+#include <string>
 #include <string_view>
+#include <vector>
 
 using namespace bridge;
 
@@ -34,6 +36,32 @@ struct Change {
 };
 
 } // namespace
+
+TEST_CASE("a request that would take long to look at is refused")
+{
+    std::string fits(1024, 'x');
+    std::string large = fits + "x";
+    char *Desc::*const fields[] = {
+        &Desc::partition,       &Desc::features,     &Desc::prefer,
+        &Desc::account,         &Desc::qos,          &Desc::alloc_node,
+        &Desc::tres_per_job,    &Desc::tres_per_node,
+        &Desc::tres_per_socket, &Desc::tres_per_task};
+    for (char *Desc::*field : fields) {
+        Desc desc = unset();
+        desc.*field = fits.data();
+        CHECK_FALSE(size_refusal_reason(desc));
+        desc.*field = large.data();
+        CHECK(size_refusal_reason(desc).value().contains("1024 characters"));
+    }
+
+    Desc desc = unset();
+    std::vector<char *> entries(4097, text);
+    desc.spank_job_env = entries.data();
+    desc.spank_job_env_size = 4096;
+    CHECK_FALSE(size_refusal_reason(desc));
+    desc.spank_job_env_size = 4097;
+    CHECK(size_refusal_reason(desc));
+}
 
 TEST_CASE("only SlurmUser and root are the agent")
 {
