@@ -48,6 +48,10 @@ job_submit_pure_sources = \
 	plugins/job_submit/burst_fit.h \
 	plugins/job_submit/conf_cache.cc \
 	plugins/job_submit/conf_cache.h \
+	plugins/job_submit/group_book.cc \
+	plugins/job_submit/group_book.h \
+	plugins/job_submit/group_lookup.cc \
+	plugins/job_submit/group_lookup.h \
 	plugins/job_submit/hook_files.cc \
 	plugins/job_submit/hook_files.h \
 	plugins/job_submit/job_desc.cc \
@@ -77,6 +81,7 @@ plugins_job_submit_job_submit_k8s_la_SOURCES = \
 	$(job_submit_pure_sources) \
 	plugins/job_submit/batch_jobs.cc plugins/job_submit/batch_jobs.h \
 	plugins/job_submit/burst_jobs.cc plugins/job_submit/burst_jobs.h \
+	plugins/job_submit/group_watch.cc plugins/job_submit/group_watch.h \
 	plugins/job_submit/job_submit_k8s.cc \
 	plugins/job_submit/plugin_files.cc plugins/job_submit/plugin_files.h \
 	plugins/job_submit/node_watch.cc plugins/job_submit/node_watch.h

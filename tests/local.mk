@@ -381,6 +381,8 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/plugins/job_submit/burst_fit_test.cc \
 	tests/unit/plugins/job_submit/burst_test.cc \
 	tests/unit/plugins/job_submit/conf_cache_test.cc \
+	tests/unit/plugins/job_submit/group_book_test.cc \
+	tests/unit/plugins/job_submit/group_lookup_test.cc \
 	tests/unit/plugins/job_submit/hook_files_test.cc \
 	tests/unit/plugins/job_submit/login_book_test.cc \
 	tests/unit/plugins/job_submit/node_view_test.cc \

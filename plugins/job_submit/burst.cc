@@ -69,6 +69,17 @@ BurstDecision decide_burst(const job_desc_msg_t &desc,
     return decision;
 }
 
+std::set<std::string> groups_of(std::span<const BurstRule> rules,
+                                const NodeView &view)
+{
+    std::set<std::string> groups;
+    for (const BurstRule &rule : rules)
+        if (auto to = view.partitions.find(rule.to);
+            to != view.partitions.end())
+            groups.insert_range(to->second.limits.allow_groups);
+    return groups;
+}
+
 std::string partitions_of(const BurstDecision &decision)
 {
     std::string list = decision.own;

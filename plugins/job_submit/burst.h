@@ -7,6 +7,7 @@
 #include "common/contract/burst_rule.h"
 #include "plugins/job_submit/burst_fit.h"
 
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,10 @@ struct BurstDecision {
 BurstDecision decide_burst(const job_desc_msg_t &desc,
                            std::span<const BurstRule> rules,
                            const NodeView &view, const BurstFacts &facts);
+
+// Returns the groups that the partitions which rules add allow.
+std::set<std::string> groups_of(std::span<const BurstRule> rules,
+                                const NodeView &view);
 
 // Returns the job's partitions: "main,burst".
 std::string partitions_of(const BurstDecision &decision);

@@ -106,6 +106,21 @@ bool any_in(const std::vector<std::string> &list,
     });
 }
 
+std::string group_reason(const PartitionLimits &limits, const BurstFacts &facts)
+{
+    if (limits.allow_groups.empty())
+        return {};
+    switch (facts.in_groups(limits.allow_groups)) {
+    case Membership::yes:
+        return {};
+    case Membership::no:
+        return "its groups exclude the user";
+    case Membership::unknown:
+        break;
+    }
+    return "the user's groups are not known yet";
+}
+
 std::string account_reason(const PartitionLimits &limits,
                            const BurstFacts &facts)
 {
@@ -149,10 +164,9 @@ std::string access_reason(const Desc &desc, const std::string &name,
         !(desc.alloc_node &&
           std::ranges::contains(facts.expand(hosts.c_str()), desc.alloc_node)))
         return "AllocNodes excludes the host of sbatch";
-    PartitionAccess access = facts.access_to(name);
-    if (!limits.allows_groups && !access.in_groups)
-        return "its groups exclude the user";
-    if (!access.same_association)
+    if (std::string reason = group_reason(limits, facts); !reason.empty())
+        return reason;
+    if (!facts.same_association(name))
         return "the user has an association of one of the partitions";
     std::string reason = account_reason(limits, facts);
     return reason.empty() ? qos_reason(limits, facts) : reason;

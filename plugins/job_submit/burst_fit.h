@@ -6,9 +6,11 @@
 // answer is no wherever it is not certain.
 #pragma once
 
+#include "plugins/job_submit/group_book.h"
 #include "plugins/job_submit/node_view.h"
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,13 +20,6 @@ extern "C" {
 
 namespace bridge {
 
-// What slurmctld knows of the job's user in a partition.
-struct PartitionAccess {
-    bool in_groups = false;        // AllowGroups has the user
-    bool same_association = false; // the job is accounted to the same
-                                   // association as in its own partition
-};
-
 // What slurmctld knows of the job's user and of itself.
 struct BurstFacts {
     bool enforces_all = false; // EnforcePartLimits=ALL
@@ -32,7 +27,11 @@ struct BurstFacts {
     // The job's account and those above it, in lower case.
     std::vector<std::string> accounts{};
     std::string qos{}; // in lower case; empty: not known, or several
-    std::function<PartitionAccess(const std::string &partition)> access_to{};
+    // Whether a partition that allows these groups takes the user.
+    std::function<Membership(std::span<const std::string>)> in_groups{};
+    // Whether the job is accounted to the same association there as in its own
+    // partition.
+    std::function<bool(const std::string &partition)> same_association{};
     ExpandHostlist expand{};
 };
 

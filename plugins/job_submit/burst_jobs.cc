@@ -4,6 +4,7 @@
 #include "common/base/ascii.h"
 #include "plugins/job_submit/batch_jobs.h"
 #include "plugins/job_submit/burst.h"
+#include "plugins/job_submit/group_watch.h"
 #include "plugins/job_submit/job_desc.h"
 #include "plugins/job_submit/node_watch.h"
 #include "plugins/job_submit/plugin_files.h"
@@ -13,7 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <sys/types.h>
+#include <span>
+#include <string>
 #include <vector>
 
 extern "C" {
@@ -23,10 +25,6 @@ extern "C" {
 // Slurm's allocator, from libslurmfull.
 char *slurm_xstrdup(const char *text);
 void slurm_xfree(void **item);
-
-// In slurmctld, which holds its read lock on partitions: partition_mgr.c.
-void *find_part_record(char *name) __attribute__((weak));
-int validate_group(void *partition, uid_t user) __attribute__((weak));
 
 // In libslurmfull: assoc_mgr.c. They take their own locks. What they point to
 // belongs to slurmctld, and is copied at once, as Slurm's job_submit/lua does.
@@ -93,19 +91,20 @@ std::string qos_name(std::uint32_t id)
     return lower_case(text(wanted.name));
 }
 
-bool in_groups(std::string partition, std::uint32_t user)
+// To slurmctld root and SlurmUser are in all groups.
+Membership in_groups(std::span<const std::string> groups, std::uint32_t user)
 {
-    if (!&find_part_record || !&validate_group)
-        return false;
-    void *record = find_part_record(partition.data());
-    return record && validate_group(record, user);
+    if (user == 0 || user == slurm_conf.slurm_user_id)
+        return Membership::yes;
+    return burst_groups().find(groups, user);
 }
 
 BurstFacts facts_for(const job_desc_msg_t &desc, const std::string &partition)
 {
     BurstFacts facts;
     facts.expand = expand_hostlist;
-    facts.access_to = [](const std::string &) { return PartitionAccess{}; };
+    facts.in_groups = [](auto) { return Membership::unknown; };
+    facts.same_association = [](const std::string &) { return false; };
     if (!&slurm_conf || !&assoc_mgr_fill_in_assoc)
         return facts; // no job gets a partition
     facts.enforces_all =
@@ -122,10 +121,11 @@ BurstFacts facts_for(const job_desc_msg_t &desc, const std::string &partition)
         facts.qos.clear();
     else if (facts.qos.empty())
         facts.qos = qos_name(own.default_qos);
-    facts.access_to = [=](const std::string &name) {
-        return PartitionAccess{in_groups(name, user),
-                               association_of(user, account, name).id ==
-                                   own.id};
+    facts.in_groups = [user](std::span<const std::string> groups) {
+        return in_groups(groups, user);
+    };
+    facts.same_association = [=](const std::string &name) {
+        return association_of(user, account, name).id == own.id;
     };
     return facts;
 }

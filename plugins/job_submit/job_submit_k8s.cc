@@ -8,7 +8,9 @@
 // nor for files nor for the user database. If a decision is impossible, the job
 // is refused.
 #include "plugins/job_submit/batch_jobs.h"
+#include "plugins/job_submit/burst.h"
 #include "plugins/job_submit/burst_jobs.h"
+#include "plugins/job_submit/group_watch.h"
 #include "plugins/job_submit/login_notary.h"
 #include "plugins/job_submit/node_watch.h"
 #include "plugins/job_submit/plugin_files.h"
@@ -96,6 +98,14 @@ void burst(job_desc_msg_t &desc, char **err_msg)
         tell(words, err_msg);
 }
 
+// Has the groups of the partitions that rules add looked up. Called by the
+// thread of nodes.
+void watch_groups(const NodeView &view)
+{
+    if (auto conf = plugin_files().conf())
+        watch_burst_groups(groups_of(conf->bursts, view));
+}
+
 // Keeps the entries that kept_entries() allows, in order.
 void clean_spank_env(job_desc_msg_t &desc)
 {
@@ -141,7 +151,7 @@ try {
     bridge::plugin_files();
     if (!bridge::nodes) {
         auto watch = std::make_unique<bridge::NodeWatch>();
-        watch->start();
+        watch->start(bridge::watch_groups);
         bridge::nodes = watch.release();
     }
     return SLURM_SUCCESS;

@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 
 extern "C" {
 #include <slurm/slurm_errno.h>
@@ -114,12 +115,12 @@ struct NodeWatch::Answers {
     }
 };
 
-void NodeWatch::start()
+void NodeWatch::start(std::function<void(const NodeView &)> seen)
 {
     SignalsBlocked blocked;
-    std::thread([this] {
+    std::thread([this, seen = std::move(seen)] {
         pthread_setname_np(pthread_self(), "k8s_nodes");
-        run();
+        run(seen);
     }).detach();
 }
 
@@ -143,13 +144,15 @@ bool NodeWatch::seen_since_asked(const std::string &what)
     return false;
 }
 
-void NodeWatch::run()
+void NodeWatch::run(const std::function<void(const NodeView &)> &seen)
 {
     Answers last;
     std::this_thread::sleep_for(first_look);
     for (;;) {
         try {
             update_view(last);
+            if (auto now = view())
+                seen(*now);
         } catch (const std::exception &e) { // such as no memory
             slurm_debug("job_submit/k8s: cannot load nodes and partitions: %s",
                         e.what());

@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -19,8 +20,9 @@ namespace bridge {
 
 class NodeWatch {
   public:
-    // Starts the thread. Throws if that is impossible.
-    void start();
+    // Starts the thread. Throws if that is impossible. seen: called by the
+    // thread with each view, also if nothing has changed.
+    void start(std::function<void(const NodeView &)> seen);
 
     // Returns the last view, or null if it is too old to refuse a job. No
     // function here waits for the thread's RPCs.
@@ -38,7 +40,7 @@ class NodeWatch {
     using Clock = std::chrono::steady_clock;
     struct Answers;
 
-    [[noreturn]] void run();
+    [[noreturn]] void run(const std::function<void(const NodeView &)> &seen);
     void update_view(Answers &last);
     void wait();
 

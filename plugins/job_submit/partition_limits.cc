@@ -15,13 +15,21 @@ std::string text(const char *chars)
     return chars ? chars : "";
 }
 
-// Slurm compares the names of accounts and QOS without regard to case.
-std::vector<std::string> lower_names_in(const char *list)
+std::vector<std::string> names_in(const char *list)
 {
     std::vector<std::string> names;
     for (std::string_view rest = list ? list : ""; !rest.empty();)
         if (std::string_view name = next_part(rest, ','); !name.empty())
-            names.push_back(lower_case(name));
+            names.emplace_back(name);
+    return names;
+}
+
+// Slurm compares the names of accounts and QOS without regard to case.
+std::vector<std::string> lower_names_in(const char *list)
+{
+    std::vector<std::string> names = names_in(list);
+    for (std::string &name : names)
+        name = lower_case(name);
     return names;
 }
 
@@ -64,7 +72,7 @@ PartitionLimits limits_of(const partition_info_t &info,
     limits.deny_accounts = lower_names_in(info.deny_accounts);
     limits.allow_qos = lower_names_in(info.allow_qos);
     limits.deny_qos = lower_names_in(info.deny_qos);
-    limits.allows_groups = !info.allow_groups || !*info.allow_groups;
+    limits.allow_groups = names_in(info.allow_groups);
     limits.allow_alloc_nodes = text(info.allow_alloc_nodes);
     limits.qos_refuses =
         info.qos_char && refusing_qos.contains(lower_case(info.qos_char));

@@ -44,7 +44,8 @@ struct PartitionLimits {
     // particular.
     std::vector<std::string> allow_accounts{}, deny_accounts{};
     std::vector<std::string> allow_qos{}, deny_qos{};
-    bool allows_groups = true;       // all of them
+    // Names as they are; empty: all.
+    std::vector<std::string> allow_groups{};
     std::string allow_alloc_nodes{}; // a hostlist; empty: all
     // The QOS of the partition refuses jobs that are over its limits.
     bool qos_refuses = false;

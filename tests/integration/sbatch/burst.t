@@ -229,6 +229,21 @@ def what_does_not_fit():
 
 
 @case
+def groups():
+    """AllowGroups of the other partition: alice is in a group that allows her, by
+    her primary group, as soon as that is looked up, and not in bob's"""
+    seen(BOTH)
+    with changed("AllowGroups=bob", "AllowGroups=ALL"):
+        seen(OWN)
+        bed.run("scontrol", "update", f"PartitionName={BURST}",
+                "AllowGroups=alice")
+        seen(BOTH)
+        check(TOLD in sbatch("--hold"), "alice is in the group alice")
+    bed.run("scancel", "--user=alice")
+    seen(BOTH)
+
+
+@case
 def association_of_a_partition():
     """a user with an association of one of the partitions, whose jobs slurmctld
     refuses when they name several, is not given another"""

@@ -6,6 +6,7 @@
 #include "plugins/job_submit/burst_fit.h"
 
 #include <ranges>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +45,8 @@ struct BurstBed {
     job_desc_msg_t desc;
     NodeView view;
     BurstFacts facts;
-    PartitionAccess access{true, true};
+    Membership in_groups = Membership::yes; // of AllowGroups=staff
+    bool same_association = true;
 
     BurstBed()
     {
@@ -67,7 +69,13 @@ struct BurstBed {
         facts.accounts = {"physics", "science", "root"};
         facts.qos = "normal";
         facts.expand = plain_hosts;
-        facts.access_to = [this](const std::string &) { return access; };
+        facts.in_groups = [this](std::span<const std::string> groups) {
+            return groups.size() == 1 && groups[0] == "staff" ? in_groups
+                                                              : Membership::no;
+        };
+        facts.same_association = [this](const std::string &) {
+            return same_association;
+        };
     }
     BurstBed(const BurstBed &) = delete;
 

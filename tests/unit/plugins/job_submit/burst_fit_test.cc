@@ -56,11 +56,16 @@ TEST_CASE("a partition is left out where slurmctld would deny access")
              }},
             {"AllowGroups",
              [](BurstBed &b) {
-                 b.burst().allows_groups = false;
-                 b.access.in_groups = false;
+                 b.burst().allow_groups = {"staff"};
+                 b.in_groups = Membership::no;
+             }},
+            {"AllowGroups, and the user's groups are not known",
+             [](BurstBed &b) {
+                 b.burst().allow_groups = {"staff"};
+                 b.in_groups = Membership::unknown;
              }},
             {"an association of a partition",
-             [](BurstBed &b) { b.access.same_association = false; }},
+             [](BurstBed &b) { b.same_association = false; }},
             {"AllowAccounts",
              [](BurstBed &b) { b.burst().allow_accounts = {"biology"}; }},
             {"DenyAccounts, of an account above",
@@ -90,7 +95,9 @@ TEST_CASE("a partition is left out where slurmctld would deny access")
             {"AllocNodes=ALL",
              [](BurstBed &b) { b.burst().allow_alloc_nodes = "ALL"; }},
             {"AllowGroups",
-             [](BurstBed &b) { b.burst().allows_groups = false; }},
+             [](BurstBed &b) { b.burst().allow_groups = {"staff"}; }},
+            {"no AllowGroups, and no look-up",
+             [](BurstBed &b) { b.facts.in_groups = nullptr; }},
             {"AllowAccounts, of an account above",
              [](BurstBed &b) { b.burst().allow_accounts = {"x", "science"}; }},
             {"AllowAccounts, not enforced",
@@ -104,6 +111,16 @@ TEST_CASE("a partition is left out where slurmctld would deny access")
             {"DenyQos", [](BurstBed &b) { b.burst().deny_qos = {"high"}; }},
         },
         true);
+}
+
+TEST_CASE("the log tells groups that are not known from groups of others")
+{
+    BurstBed bed;
+    bed.burst().allow_groups = {"staff"};
+    bed.in_groups = Membership::unknown;
+    CHECK(bed.judge() == "the user's groups are not known yet");
+    bed.in_groups = Membership::no;
+    CHECK(bed.judge() == "its groups exclude the user");
 }
 
 TEST_CASE("a partition is left out where the job is beyond its limits")

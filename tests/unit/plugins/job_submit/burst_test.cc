@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -138,4 +139,19 @@ TEST_CASE("a user says no by an entry that no other name is like")
     CHECK(says_no({"K8S_NO_BURST="}));
     CHECK_FALSE(says_no({}));
     CHECK_FALSE(says_no({"XK8S_NO_BURST=yes", "K8S_NO_BURST_=yes", "K8S_"}));
+}
+
+TEST_CASE("only the groups of partitions that rules add are of interest")
+{
+    BurstBed bed;
+    bed.own().allow_groups = {"everybody"};
+    bed.burst().allow_groups = {"staff", "guests"};
+    bed.view.partitions["spot"] = bed.view.partitions["burst"];
+    bed.view.partitions["spot"].limits.allow_groups = {"staff"};
+    using Groups = std::set<std::string>;
+
+    CHECK(groups_of(Rules{{"main", "burst"}, {"main", "lost"}}, bed.view) ==
+          Groups{"guests", "staff"});
+    CHECK(groups_of(Rules{{"burst", "spot"}}, bed.view) == Groups{"staff"});
+    CHECK(groups_of(Rules{}, bed.view).empty());
 }

@@ -46,7 +46,7 @@ TEST_CASE("a partition's limits are read, names in lower case")
     CHECK(limits.allow_accounts ==
           std::vector<std::string>{"physics", "biology"});
     CHECK(limits.deny_qos == std::vector<std::string>{"high"});
-    CHECK(limits.allows_groups);
+    CHECK(limits.allow_groups.empty());
     CHECK(limits.max_memory == (1000 | MEM_PER_CPU));
     CHECK(limits.qos_refuses);
     CHECK_FALSE(limits_of(info, {"normal"}).qos_refuses);
@@ -55,12 +55,13 @@ TEST_CASE("a partition's limits are read, names in lower case")
 TEST_CASE("a partition that does not take or start jobs is not up")
 {
     partition_info_t info{};
-    info.allow_groups = text_of("staff");
+    info.allow_groups = text_of("staff,,Guests");
     for (auto state : {PARTITION_DOWN, PARTITION_DRAIN, PARTITION_INACTIVE}) {
         info.state_up = static_cast<std::uint16_t>(state);
         CHECK_FALSE(limits_of(info, {}).up);
     }
-    CHECK_FALSE(limits_of(info, {}).allows_groups);
+    CHECK(limits_of(info, {}).allow_groups ==
+          std::vector<std::string>{"staff", "Guests"});
     CHECK(limits_of(info, {}).max_memory == 0);
     info.max_mem_per_cpu = INFINITE64;
     CHECK(limits_of(info, {}).max_memory == 0);
