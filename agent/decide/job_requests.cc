@@ -67,6 +67,18 @@ Wishes wishes_in(const TextMap &annotations)
     return wishes;
 }
 
+std::string_view wish_value_in(const TextMap &annotations,
+                               std::string_view name)
+{
+    for (std::string_view prefix : prefixes) {
+        auto found = annotations.find(std::string(prefix).append(name));
+        if (found != annotations.end() && !found->second.empty() &&
+            !wish_in(found->first).empty())
+            return found->second;
+    }
+    return {};
+}
+
 void add_wishes(TextMap &annotations, const TextMap &owners)
 {
     std::set<std::string, std::less<>> said;

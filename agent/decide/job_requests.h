@@ -28,6 +28,11 @@ struct Wish {
 using Wishes = std::map<std::string, Wish, std::less<>>;
 Wishes wishes_in(const TextMap &annotations);
 
+// Returns the value of this request as wishes_in() would, without reading the
+// others; "" if there is none. It lives as long as the annotations.
+std::string_view wish_value_in(const TextMap &annotations,
+                               std::string_view name);
+
 // Adds the requests in an owner's annotations that its Pod does not make
 // itself, under any prefix; an empty value on the Pod suppresses the owner's.
 void add_wishes(TextMap &annotations, const TextMap &owners);

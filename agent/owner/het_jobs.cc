@@ -26,36 +26,68 @@ bool waits_for_backfill(const Gang &gang)
 // As far as its Pods say; "" means Slurm's default.
 std::string partitions_of(const Gang &gang, const Conf &conf)
 {
-    std::string asked =
+    std::string_view asked =
         gang.pods.empty()
-            ? ""
-            : value_of(wishes_in(lead_of(gang).annotations), "partition");
-    return asked.empty() ? conf.partition : asked;
+            ? std::string_view()
+            : wish_value_in(lead_of(gang).annotations, "partition");
+    return asked.empty() ? conf.partition : std::string(asked);
 }
 
-bool overlap(std::string_view some, std::string_view others)
+// At least one, which may be "".
+std::vector<std::string_view> each_of(std::string_view partitions)
 {
-    auto is_among = [&](std::string_view name) {
-        std::string_view rest = others;
-        do
-            if (next_part(rest, ',') == name)
-                return true;
-        while (!rest.empty());
-        return false;
-    };
+    std::vector<std::string_view> names;
     do
-        if (is_among(next_part(some, ',')))
-            return true;
-    while (!some.empty());
-    return false;
+        names.push_back(next_part(partitions, ','));
+    while (!partitions.empty());
+    return names;
 }
 
 } // namespace
 
 void HetJobs::note(const Gang &gang)
 {
-    if (is_heterogeneous(gang))
-        may_wait_.insert(gang.uid);
+    if (!waits_for_backfill(gang)) {
+        drop(gang.uid);
+        return;
+    }
+    auto known = may_wait_.find(gang.uid);
+    if (known != may_wait_.end() && known->second.job == gang.job->ref)
+        return;
+    drop(gang.uid);
+    std::string partitions = partitions_of(gang, *context_.conf);
+    for (std::string_view name : each_of(partitions))
+        by_partition_[std::string(name)].insert(gang.uid);
+    may_wait_[gang.uid] = {gang.job->ref, std::move(partitions)};
+}
+
+void HetJobs::drop(const std::string &uid)
+{
+    auto known = may_wait_.extract(uid);
+    if (known.empty())
+        return;
+    for (std::string_view name : each_of(known.mapped().partitions)) {
+        auto place = by_partition_.find(name);
+        if (place == by_partition_.end())
+            continue; // the name came twice
+        place->second.erase(known.key());
+        if (place->second.empty())
+            by_partition_.erase(place);
+    }
+}
+
+// Drops those that it finds to wait no longer, so that each costs this once.
+bool HetJobs::any_waits_in(std::string_view partition)
+{
+    for (auto place = by_partition_.find(partition);
+         place != by_partition_.end(); place = by_partition_.find(partition)) {
+        const std::string &uid = *place->second.begin();
+        const GangEntry *entry = gangs_.find(uid);
+        if (entry && waits_for_backfill(entry->gang))
+            return true;
+        drop(std::string(uid));
+    }
+    return false;
 }
 
 // slurmctld's main scheduler skips heterogeneous jobs, and starts nothing
@@ -63,15 +95,11 @@ void HetJobs::note(const Gang &gang)
 // backfill.
 bool HetJobs::is_quiet(const Gang &gang)
 {
-    std::erase_if(may_wait_, [this](const std::string &uid) {
-        const GangEntry *entry = gangs_.find(uid);
-        return !entry || !waits_for_backfill(entry->gang);
-    });
-    std::string own =
-        may_wait_.empty() ? "" : partitions_of(gang, *context_.conf);
-    return std::ranges::any_of(may_wait_, [&](const std::string &uid) {
-        return overlap(partitions_of(gangs_.find(uid)->gang, *context_.conf),
-                       own);
+    if (by_partition_.empty())
+        return false;
+    const std::string own = partitions_of(gang, *context_.conf);
+    return std::ranges::any_of(each_of(own), [this](std::string_view name) {
+        return any_waits_in(name);
     });
 }
 

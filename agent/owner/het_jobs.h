@@ -8,8 +8,12 @@
 #include "agent/owner/context.h"
 #include "agent/owner/errands.h"
 
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace bridge {
@@ -21,7 +25,8 @@ class HetJobs {
     {
     }
 
-    // The gang is decided now.
+    // The gang is decided now. The partitions are those that its Pods ask for
+    // when its job is first seen to wait: later changes do not move the job.
     void note(const Gang &gang);
     // Whether slurmctld's main scheduler must not be asked to run for the gang.
     bool is_quiet(const Gang &gang);
@@ -31,10 +36,21 @@ class HetJobs {
     void drop_broken(std::vector<Job> &jobs) const;
 
   private:
+    // A job that may wait for backfill, and the partitions it was requested in.
+    struct Asked {
+        JobRef job;
+        std::string partitions;
+    };
+
+    void drop(const std::string &uid);
+    bool any_waits_in(std::string_view partition);
+
     const Context &context_;
     const Errands &errands_;
     GangStore &gangs_;
-    std::set<std::string> may_wait_; // uids: their jobs may wait for backfill
+    std::unordered_map<std::string, Asked> may_wait_; // by the uid of the gang
+    // The same gangs (their uids) by each of these partitions; no set is empty.
+    std::map<std::string, std::set<std::string>, std::less<>> by_partition_;
 };
 
 } // namespace bridge

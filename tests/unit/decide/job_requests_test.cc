@@ -53,6 +53,23 @@ TEST_CASE("each wish is found under our prefix and both of Slinky's")
     CHECK(value_of(wishes, "wckey") == "");
 }
 
+TEST_CASE("the value of one wish is what all wishes say")
+{
+    TextMap annotations{{"slinky.slurm.net/qos", "old"},
+                        {"slurmjob.slinky.slurm.net/qos", "new"},
+                        {"slurmk8s/qos", ""},
+                        {"slurmk8s/wckey", "key"},
+                        {names::generation_annotation, "1"}};
+    for (const auto &[annotation, value] : annotations) {
+        std::string name = annotation.substr(annotation.find('/') + 1);
+        CAPTURE(annotation);
+        CHECK(wish_value_in(annotations, name) ==
+              value_of(wishes_in(annotations), name));
+    }
+    CHECK(wish_value_in(annotations, "qos") == "new");
+    CHECK(wish_value_in(annotations, "partition").empty());
+}
+
 TEST_CASE("what the agent writes is nobody's wish")
 {
     CHECK(wishes_in({{"slurmk8s/sbatch", "7 s0"},

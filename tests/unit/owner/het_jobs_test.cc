@@ -55,6 +55,45 @@ TEST_CASE("there is no kick for partitions in which a heterogeneous job waits")
     CHECK(bed.het.is_quiet(same));
 }
 
+TEST_CASE("a heterogeneous job waits in the partitions it was requested in")
+{
+    Bed bed;
+    Gang cpu = bed.gang("one", "cpu").gang;
+    Gang gpu = bed.gang("two", "gpu").gang;
+    GangEntry &first = bed.het_gang(1, "cpu,gpu,cpu");
+    GangEntry &second = bed.het_gang(2, "cpu");
+
+    // Another annotation is no other job.
+    Pod changed = *second.gang.pods.front();
+    changed.annotations["slurmk8s/partition"] = "debug";
+    bed.gangs.put(changed);
+    bed.het.note(second.gang);
+    CHECK_FALSE(bed.het.is_quiet(second.gang));
+
+    first.gang.job->state = JobState::running;
+    bed.het.note(first.gang);
+    CHECK(bed.het.is_quiet(cpu)); // for the second one
+    CHECK_FALSE(bed.het.is_quiet(gpu));
+
+    second.gang.job->ref.id = 3; // requested anew
+    bed.het.note(second.gang);
+    CHECK_FALSE(bed.het.is_quiet(cpu));
+    CHECK(bed.het.is_quiet(second.gang));
+
+    bed.gangs.erase(std::string(second.gang.uid));
+    CHECK_FALSE(bed.het.is_quiet(bed.gang("three", "debug").gang));
+}
+
+TEST_CASE("without a partition, heterogeneous jobs wait in the default one")
+{
+    Bed bed;
+    Gang same = bed.gang("one", "").gang;
+    Gang other = bed.gang("two", "cpu").gang;
+    bed.het_gang(1, "");
+    CHECK(bed.het.is_quiet(same));
+    CHECK_FALSE(bed.het.is_quiet(other));
+}
+
 TEST_CASE("what is left of a refused job is ended, and is no job of the gang")
 {
     Bed bed;
