@@ -20,12 +20,16 @@ namespace bridge {
 
 namespace {
 
-// Whether both Pods have, one after the other, the same index in their
-// controller.
-bool same_place(const Pod &a, const Pod &b)
+// A controller, by its uid, and an index in it. Pods may have it one after the
+// other. It lives as long as the Pod.
+using Place = std::pair<std::string_view, decltype(GangKey::index)>;
+
+// Nothing: the Pod has no index.
+std::optional<Place> place_of(const Pod &pod)
 {
-    return a.gang && b.gang && a.gang->indexed && b.gang->indexed &&
-           a.gang->index == b.gang->index && a.owner.uid == b.owner.uid;
+    if (!pod.gang || !pod.gang->indexed)
+        return std::nullopt;
+    return Place(pod.owner.uid, pod.gang->index);
 }
 
 std::optional<std::uint32_t> rank_of(const Pod &pod)
@@ -95,7 +99,7 @@ class Seating {
             if (lives_by_job(gang, *pod) && !waits(gang, *pod))
                 keep(*pod);
             else if (ended_by_job(gang, *pod))
-                ended_.push_back(pod.get());
+                note_ended(*pod);
             else
                 continue;
             if (!of_job_)
@@ -103,6 +107,7 @@ class Seating {
         }
         if (!of_job_)
             of_job_ = &lead_of(gang);
+        asked_ = wishes_in(of_job_->annotations);
         for (const PodPtr &pod : gang.pods)
             if (std::size_t at = place_of_devices(*pod); at < free_.size())
                 promised_[at]++;
@@ -141,7 +146,7 @@ class Seating {
     {
         if (pod.gated)
             return "Pod " + pod.key.name + " has scheduling gates";
-        std::string reason = unfit_to_join_reason(gang_, *of_job_, pod);
+        std::string reason = unfit_to_join_reason(gang_, *of_job_, asked_, pod);
         return reason.empty() ? too_large_for_all_reason(job_, gang_, pod)
                               : "Pod " + pod.key.name + ": " + reason;
     }
@@ -165,6 +170,14 @@ class Seating {
             rank = assumed->rank;
         if (rank)
             ranks_.insert(*rank);
+    }
+
+    void note_ended(const Pod &pod)
+    {
+        auto place = place_of(pod);
+        auto rank = rank_of(pod);
+        if (place && rank)
+            ranks_at_[*place].push_back(*rank);
     }
 
     // A binding of unknown outcome is never tried on another node.
@@ -214,11 +227,12 @@ class Seating {
     // Returns the rank of the Pod that it replaces, or the first free rank.
     std::uint32_t rank_for(const Pod &pod)
     {
-        for (const Pod *before : ended_)
-            if (same_place(*before, pod))
-                if (auto rank = rank_of(*before);
-                    rank && !ranks_.contains(*rank))
-                    return *rank;
+        auto place = place_of(pod);
+        auto before = place ? ranks_at_.find(*place) : ranks_at_.end();
+        if (before != ranks_at_.end())
+            for (std::uint32_t rank : before->second)
+                if (!ranks_.contains(rank))
+                    return rank;
         while (ranks_.contains(first_free_rank_))
             first_free_rank_++; // none is ever given back
         return first_free_rank_;
@@ -234,10 +248,11 @@ class Seating {
     std::map<std::string_view, std::size_t> indexes_; // in job_.nodes
     std::set<std::uint32_t> ranks_;                   // ranks in use
     std::uint32_t first_free_rank_ = 0;
-    // Of the gang's Pods, those that the job has put on its nodes and that are
-    // over.
-    std::vector<const Pod *> ended_;
+    // The ranks, in order, of the gang's Pods that the job has put on its nodes
+    // and that are over.
+    std::map<Place, std::vector<std::uint32_t>> ranks_at_;
     const Pod *of_job_ = nullptr; // the Pod that the others must resemble
+    Wishes asked_;                // its requests
 };
 
 // Returns how many tasks fit on each node by its CPUs, and by its GRES where
@@ -318,13 +333,18 @@ Result<std::vector<Seat>> seat_pods(const Gang &gang, const NodeMap &nodes,
     std::vector<Seat> seats;
     Result<> said;
     for (const PodPtr &pod : in_order_of_seats(gang)) {
-        if (gang.elastic && all_or_none && seating.full())
-            break; // additional Pods are not for this job
+        bool full = seating.full();
+        // Additional Pods are not for this job, or came too late.
+        if (full && (all_or_none ? gang.elastic : !seats.empty()))
+            break;
         auto seat = seating.seat(*pod);
         if (seat)
             seats.push_back(std::move(*seat));
         else if (said)
             said = std::unexpected(seat.error());
+        // None that follows changes the result.
+        if (!said && (all_or_none || full))
+            break;
     }
     if (!said && (all_or_none || seats.empty()))
         return std::unexpected(said.error());
@@ -334,16 +354,20 @@ Result<std::vector<Seat>> seat_pods(const Gang &gang, const NodeMap &nodes,
 std::vector<PodPtr> last_of_job(const Gang &gang)
 {
     std::vector<PodPtr> last;
+    std::map<Place, std::size_t> places; // in last
     for (const PodPtr &pod : gang.pods) {
         if (!ended_by_job(gang, *pod))
             continue;
-        auto before = std::ranges::find_if(last, [&](const PodPtr &other) {
-            return same_place(*other, *pod);
-        });
-        if (before == last.end())
-            last.push_back(pod);
-        else if ((*before)->created <= pod->created)
-            *before = pod;
+        auto place = place_of(*pod);
+        auto at = place ? places.find(*place) : places.end();
+        if (at != places.end()) {
+            if (last[at->second]->created <= pod->created)
+                last[at->second] = pod;
+            continue;
+        }
+        if (place)
+            places.emplace(*place, last.size());
+        last.push_back(pod);
     }
     return last;
 }

@@ -2,7 +2,6 @@
 #include "agent/decide/translate.h"
 
 #include "agent/decide/gang_shapes.h"
-#include "agent/decide/job_requests.h"
 #include "agent/decide/messages.h"
 #include "agent/gang/facts.h"
 #include "common/contract/constraints.h"
@@ -162,12 +161,10 @@ std::string long_grace_reason(const Gang &gang)
 }
 
 std::string unfit_to_join_reason(const Gang &gang, const Pod &of_job,
-                                 const Pod &pod)
+                                 const Wishes &asked, const Pod &pod)
 {
     std::string reason = unfit_pod_reason(gang, pod);
-    return reason.empty()
-               ? unlike_pod_reason(of_job, wishes_in(of_job.annotations), pod)
-               : reason;
+    return reason.empty() ? unlike_pod_reason(of_job, asked, pod) : reason;
 }
 
 std::string unfit_reason(const Gang &gang)

@@ -6,6 +6,7 @@
 
 #include "agent/decide/decide.h"
 #include "agent/decide/identity.h"
+#include "agent/decide/job_requests.h"
 #include "agent/gang/gang.h"
 
 #include <string>
@@ -24,9 +25,9 @@ std::string long_grace_reason(const Gang &gang, const Pod &pod);
 std::string long_grace_reason(const Gang &gang);
 
 // Returns why a Pod of the gang cannot have a task in the job of another one
-// (of_job); empty: it can, if it is small enough.
+// (of_job), whose requests are asked; empty: it can, if it is small enough.
 std::string unfit_to_join_reason(const Gang &gang, const Pod &of_job,
-                                 const Pod &pod);
+                                 const Wishes &asked, const Pod &pod);
 
 // Returns the job of the gang. One Pod is one task. Tasks have the size of the
 // largest Pod, rounded up: a Pod may get more than it requests, never less.

@@ -4,6 +4,7 @@
 #include "agent/objects/gang_key.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace bridge {
 
@@ -247,20 +248,31 @@ std::size_t count_of_job(const Gang &gang)
         }));
 }
 
+namespace {
+
+// The uids of the controllers whose Pods wait.
+std::unordered_set<std::string_view> owners_of_waiting(const Gang &gang)
+{
+    std::unordered_set<std::string_view> owners;
+    for (const PodPtr &pod : gang.pods)
+        if (waits(gang, *pod))
+            owners.insert(pod->owner.uid);
+    return owners;
+}
+
+} // namespace
+
 std::size_t count_done_before(const Gang &gang)
 {
     bool running = gang.job && !is_ended(gang.job->state);
-    auto has_successor = [&](const Pod &done) {
-        return std::ranges::any_of(gang.pods, [&](const PodPtr &pod) {
-            return waits(gang, *pod) && pod->owner.uid == done.owner.uid;
-        });
-    };
+    const auto successors = owners_of_waiting(gang);
     return static_cast<std::size_t>(
         std::ranges::count_if(gang.pods, [&](const PodPtr &pod) {
             if (pod->phase != "Succeeded" || pod->owner.uid.empty() ||
                 (running && ended_by_job(gang, *pod)))
                 return false;
-            return !pod->gang || !pod->gang->by_label || has_successor(*pod);
+            return !pod->gang || !pod->gang->by_label ||
+                   successors.contains(pod->owner.uid);
         }));
 }
 

@@ -181,6 +181,45 @@ TEST_CASE("of those that came to a running gang too late, some may have seats")
           std::vector<std::string>{"kn1", "kn1"}); // b and e
 }
 
+TEST_CASE("once all tasks are taken, Pods that came late change nothing")
+{
+    Gang gang = three(JobState::running);
+    seat(gang, 0, "kn1", 0);
+    seat(gang, 1, "kn1", 1);
+    gang.pods[2] = share(make_member("d", "3", MilliCpu{4000}));
+    gang.pods.push_back(share(make_member("e", "3")));
+    for (int i = 0; i < 2000; i++) {
+        Pod late = make_member("late-" + std::to_string(i), "3");
+        late.annotations["slurmk8s/qos"] = "high";
+        gang.pods.push_back(share(std::move(late)));
+    }
+    CHECK(seat_pods(gang, both) ==
+          std::vector<Seat>{{"uid-e", "node-2", "kn2", 2}});
+
+    // Without a free task, the first of them says why.
+    seat(gang, 3, "kn2", 2);
+    CHECK(seat_pods(gang, both).error().message.contains("Pod d asks for 4"));
+    gang.pods.erase(gang.pods.begin() + 2);
+    CHECK(seat_pods(gang, both)
+              .error()
+              .message.contains(
+                  "Pod late-0: annotation slurmk8s/qos must be the same"));
+}
+
+TEST_CASE("of the Pods of a new gang that have no seat, the first says why")
+{
+    Gang gang = three(JobState::configuring);
+    gang.pods.push_back(share(make_member("d", "3")));
+    gang.pods.push_back(share(make_member("e", "3", MilliCpu{4000})));
+    CHECK(seat_pods(gang, both).error().message == "its 3 tasks are taken");
+
+    gang.elastic = true;
+    CHECK(seat_pods(gang, both)->size() == 3);
+
+    gang.pods[1] = share(make_member("b", "3", MilliCpu{2000}));
+    CHECK(seat_pods(gang, both).error().message.contains("Pod b asks for 2"));
+}
+
 TEST_CASE("a Pod that comes late has no seat with a grace period that is not "
           "allowed")
 {
@@ -237,6 +276,21 @@ TEST_CASE("the last of each place says how the gang ended")
 
     REQUIRE(last.size() == 1); // the others wait
     CHECK(last[0]->key.name == "a-2");
+
+    // Another controller, or no index, is another place.
+    Pod other = again;
+    other.owner.uid = "other";
+    Pod alone = again;
+    key.indexed = false;
+    alone.gang = std::make_shared<const GangKey>(key);
+    for (const Pod &pod : {other, alone, alone, first}) {
+        Pod bound = with_binding(pod, *gang.job, "kn1");
+        gang.pods.push_back(share(with_end(bound, "Succeeded")));
+    }
+    last = last_of_job(gang);
+    REQUIRE(last.size() == 4);
+    CHECK(last[0]->key.name == "a-2"); // it was created after the first
+    CHECK(last[1]->owner.uid == "other");
 }
 
 TEST_CASE("a gang's job has a task for each Pod, as large as the largest")

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agent/gang/gang.h"
+
+#include "agent/gang/facts.h"
 #include "tests/unit/fakes/make.h"
 
 #include <doctest/doctest.h>
@@ -79,4 +81,27 @@ TEST_CASE("a Pod lives by the job that bound it, until it is over")
     CHECK(lives_by_job(gang, waiting));
     gang.job.reset();
     CHECK_FALSE(lives_by_job(gang, bound));
+}
+
+TEST_CASE("Pods that are done count if another Pod of their controller waits")
+{
+    const std::size_t many = 5000;
+    Gang gang = make_train({});
+    for (std::size_t i = 0; i < many; i++) {
+        Pod done = with_end(make_member("done-" + std::to_string(i), "2"),
+                            "Succeeded");
+        done.owner.uid = i % 2 == 0 ? "even" : "odd";
+        gang.pods.push_back(share(std::move(done)));
+    }
+    REQUIRE(gang.pods.front()->gang->by_label);
+    CHECK(count_done_before(gang) == 0);
+
+    Pod waiting = make_member("waiting", "2");
+    waiting.owner.uid = "odd";
+    gang.pods.push_back(share(waiting));
+    CHECK(count_done_before(gang) == many / 2);
+
+    waiting.owner.uid.clear();
+    gang.pods.back() = share(waiting);
+    CHECK(count_done_before(gang) == 0);
 }
