@@ -27,6 +27,9 @@ constexpr std::size_t max_unfit_reasons = 10; // they end up in one message
 // and values, and of one value. slurmctld takes 1024 bytes of a text.
 constexpr std::size_t max_texts = 16 * 1024;
 constexpr std::size_t max_text = 4 * 1024;
+// Of a Pod's annotations that the agent may use: each decision about the Pod
+// reads all of them. There are fewer known ones, with all three prefixes.
+constexpr std::size_t max_annotations = 96;
 constexpr std::int64_t max_grace = 10L * 365 * 24 * 3600; // seconds
 
 std::string find_text(const TextMap &texts, const std::string &name)
@@ -144,6 +147,17 @@ bool limit(TextMap &texts)
            changes;
 }
 
+// Leaves out annotations beyond max_annotations; those that the agent writes do
+// not count. Returns whether there were any.
+bool limit_number(TextMap &annotations)
+{
+    std::size_t number = 0;
+    return std::erase_if(annotations, [&](const auto &entry) {
+               return !is_written_by_us(entry.first) &&
+                      ++number > max_annotations;
+           }) > 0;
+}
+
 OwnerRef controller_of(const Json &metadata)
 {
     for (const Json &owner : metadata.items("ownerReferences"))
@@ -174,6 +188,11 @@ void read_metadata(Pod &pod, const Json &object)
                         object.text("spec/schedulingGroup/podGroupName"));
     pod.labels = only_ours(std::move(labels));
     pod.annotations = only_ours(std::move(annotations));
+    if (limit_number(pod.annotations))
+        pod.unfit_reasons.push_back(
+            std::format("its annotations slurmk8s/… and …slinky.slurm.net/… "
+                        "are too many: {} are allowed",
+                        max_annotations));
     for (auto [texts, what] : {std::pair(&pod.labels, "labels"),
                                std::pair(&pod.annotations, "annotations")})
         if (limit(*texts))
@@ -334,6 +353,7 @@ Workload workload_from(const Json &object)
 {
     Json metadata = object.at("metadata");
     TextMap annotations = only_ours(metadata.texts("annotations"));
+    limit_number(annotations);
     limit(annotations);
     return {metadata.text("uid"), std::move(annotations),
             controller_of(metadata)};

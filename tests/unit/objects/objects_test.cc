@@ -219,6 +219,33 @@ TEST_CASE("a Namespace's annotations are read")
     CHECK(space.labels.at("l") == "1");
 }
 
+TEST_CASE("a Pod, and a workload, has at most 96 annotations for the agent")
+{
+    auto with = [](int number) {
+        std::string text = R"({"metadata": {"annotations": {)";
+        for (int i = 0; i < number; i++)
+            text += R"("slurmk8s/n)" + std::to_string(i) + R"(": "", )";
+        return json_of(text + R"("other/x": "", "slurmk8s/sluid": "s1",
+                                  "slurmk8s/rank": "1"}}})");
+    };
+    Pod most = pod_from(with(96));
+    CHECK(most.unfit_reasons.empty());
+    CHECK(most.annotations.size() == 98);
+    CHECK(workload_from(with(96)).annotations.size() == 98);
+
+    for (int number : {97, 1365}) {
+        CAPTURE(number);
+        Pod more = pod_from(with(number));
+        REQUIRE(more.unfit_reasons.size() == 1);
+        CHECK(more.unfit_reasons.front() ==
+              "its annotations slurmk8s/… and …slinky.slurm.net/… are too "
+              "many: 96 are allowed");
+        CHECK(more.annotations.size() == 98);
+        CHECK(more.annotation("slurmk8s/sluid") == "s1");
+        CHECK(workload_from(with(number)).annotations.size() == 98);
+    }
+}
+
 TEST_CASE("what a Pod says in vain is not kept, and the Pod is refused for it")
 {
     auto kept = [](const Pod &pod) {
@@ -247,7 +274,7 @@ TEST_CASE("what a Pod says in vain is not kept, and the Pod is refused for it")
                 std::to_string(i) + R"(": "x")";
     Pod short_ones = of_annotations(many);
     CHECK(kept(short_ones) < most);
-    CHECK(short_ones.annotations.size() < 2000);
+    CHECK(short_ones.annotations.size() == 97); // 96, and the agent's own
     CHECK(short_ones.annotation("slurmk8s/sluid") == "s1");
     CHECK(short_ones.unfit_reasons.size() == 1);
     Pod labelled =
