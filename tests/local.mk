@@ -373,6 +373,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/owner/pins_test.cc \
 	tests/unit/owner/queue_places_test.cc \
 	tests/unit/owner/sync_times_test.cc \
+	tests/unit/owner/voice_test.cc \
 	tests/unit/owner/workers_only_test.cc \
 	tests/unit/plugins/job_submit/batch_refusal_test.cc \
 	tests/unit/plugins/job_submit/batch_request_test.cc \

@@ -35,6 +35,7 @@ void Owner::on(Listed<Pod> &pods)
         to_.outside.note(pod, true);
         to_.batch_pods.forget(pod.uid);
         to_.groups.forget(pod.uid);
+        to_.voice.forget(pod.uid);
         auto uid = to_.gangs.remove(pod);
         GangEntry *entry = uid ? to_.gangs.find(*uid) : nullptr;
         to_.room.note_gone(pod, entry ? &entry->gang : nullptr);
@@ -76,6 +77,7 @@ void Owner::on(Changed<Pod> &pod)
         record_ends(to_.gangs.find(uid)->gang);
         to_.agenda.wake(uid);
     } else if (auto uid = to_.gangs.remove(pod.object)) {
+        to_.voice.forget(pod.object.uid);
         GangEntry *entry = to_.gangs.find(*uid);
         to_.room.note_gone(pod.object, entry ? &entry->gang : nullptr);
         if (!entry)

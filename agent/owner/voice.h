@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What users read about their Pods: the condition of Pods that wait, and
 // Events. Says nothing twice, and drops what is still queued when it is not
-// true any more. The words are in agent/decide/messages.h. Owner thread only.
+// true any more. At most one message of a Pod is queued, the latest. The words
+// are in agent/decide/messages.h. Owner thread only.
 #pragma once
 
 #include "agent/decide/messages.h"
@@ -11,7 +12,9 @@
 #include "agent/owner/known_nodes.h"
 #include "common/contract/autoscaler_names.h"
 
+#include <memory>
 #include <string>
+#include <unordered_map>
 
 namespace bridge {
 
@@ -50,9 +53,11 @@ class Voice {
     void hush(GangEntry &entry) const;
 
     // The Pod is as the watch shows it. If it shows an outdated message of its
-    // gang, the message is sent again when it is due: reporters may overtake
-    // each other.
+    // gang, and no newer one is on its way, it gets the message again when that
+    // is due.
     void check(const Pod &pod);
+    // The Pod (a uid) is gone.
+    void forget(const std::string &pod);
 
     // Posts a Warning on the living Pods.
     void warn(const Gang &gang, const std::string &reason,
@@ -69,9 +74,29 @@ class Voice {
              const std::string &message, const std::string &more);
     std::string nominated(const Gang &gang) const;
 
+    // What waits for a worker.
+    class Slot;
+    // The latest message for a Pod, from when it is queued until the watch
+    // shows it.
+    struct Report {
+        std::shared_ptr<Slot> slot; // is never null
+        bool queued = false;        // a task for it waits or runs
+        std::string gang;           // uid
+        std::string reason;
+        std::string message; // as the Pod shows it; empty: it shows the right
+    };
+    void tell(GangEntry &entry, const PodPtr &pod, const PodWait &wait,
+              const std::string &shown);
+    void withdraw(const Pod &pod);
+    void push(const std::string &uid, const std::string &ns, Report &report);
+    void answered(const std::string &uid, const std::string &ns,
+                  const Result<bool> &wrote);
+    void note(const Pod &pod);
+
     const Errands &errands_;
     GangStore &gangs_;
     const KnownNodes &nodes_;
+    std::unordered_map<std::string, Report> reports_; // by the Pod's uid
 };
 
 } // namespace bridge
