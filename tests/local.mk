@@ -363,6 +363,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/owner/explain_test.cc \
 	tests/unit/owner/gang_jobs_test.cc \
 	tests/unit/owner/group_looks_test.cc \
+	tests/unit/owner/groups_test.cc \
 	tests/unit/owner/health_test.cc \
 	tests/unit/owner/het_jobs_test.cc \
 	tests/unit/owner/lost_nodes_test.cc \

@@ -12,6 +12,7 @@ namespace bridge {
 
 namespace {
 
+constexpr std::chrono::seconds write_interval{1}; // of one PodGroup
 constexpr std::chrono::seconds stale_repeat{1};
 constexpr std::chrono::seconds failed_repeat{30};
 
@@ -179,11 +180,14 @@ void Groups::send(GangEntry &entry, const GroupSpec &group,
     std::string words =
         group.uid + " " +
         (condition.status == "True" ? condition.status : condition.message);
-    if (entry.group_told == words)
+    const std::string &uid = entry.gang.uid;
+    if (entry.group_told == words || must_wait(uid, condition.status))
         return;
     entry.group_told = words;
     if (group.scheduled == condition)
         return; // this agent said so before a restart
+    sent_[uid] = {condition.status, context_.now + write_interval};
+    resting_.emplace_back(context_.now + write_interval, uid);
     bool flips = group.scheduled.status != condition.status;
     GroupPatch patch{group.api,
                      group.key,
@@ -193,11 +197,42 @@ void Groups::send(GangEntry &entry, const GroupSpec &group,
                      flips,
                      {},
                      group.path};
-    errands_.report([patch](Kube &kube) { return kube.patch_group(patch); },
-                    [this, uid = entry.gang.uid](const Result<> &said) {
-                        if (!said)
-                            untold(uid, said.error());
-                    });
+    errands_.report_in(
+        patch.key.ns, [patch](Kube &kube) { return kube.patch_group(patch); },
+        [this, uid](const Result<> &said) { sent(uid, said); });
+}
+
+// That the gang is scheduled waits for no rest.
+bool Groups::must_wait(const std::string &uid, const std::string &status)
+{
+    auto last = sent_.find(uid);
+    if (last == sent_.end() ||
+        (!last->second.in_flight && last->second.status != status))
+        return false;
+    last->second.more = true;
+    return true;
+}
+
+void Groups::sent(const std::string &uid, const Result<> &said)
+{
+    Sent &last = sent_.at(uid);
+    last.in_flight = false;
+    if (last.more)
+        agenda_.wake(uid);
+    end_rest(uid);
+    if (!said)
+        untold(uid, said.error());
+}
+
+void Groups::end_rest(const std::string &uid)
+{
+    auto last = sent_.find(uid);
+    if (last == sent_.end() || last->second.in_flight ||
+        last->second.rests_until > context_.now)
+        return;
+    if (last->second.more)
+        agenda_.wake(uid);
+    sent_.erase(last);
 }
 
 void Groups::untold(const std::string &uid, const Error &error)
@@ -215,24 +250,30 @@ void Groups::untold(const std::string &uid, const Error &error)
 
 void Groups::report_due()
 {
+    while (!resting_.empty() && resting_.front().first <= context_.now) {
+        end_rest(resting_.front().second);
+        resting_.pop_front();
+    }
     if (!context_.ports.access.may(Feature::pod_group_status))
         return;
     for (const GroupPatch &patch : reports_.pop_due(table_, context_.now))
-        errands_.report([patch](Kube &kube) { return kube.patch_group(patch); },
-                        [this, patch](const Result<> &said) {
-                            if (!said)
-                                log_debug(
-                                    "cannot write the status of a PodGroup",
-                                    {{"err", said.error().message}});
-                            reports_.done(patch, said, context_.now);
-                        });
+        errands_.report_in(
+            patch.key.ns,
+            [patch](Kube &kube) { return kube.patch_group(patch); },
+            [this, patch](const Result<> &said) {
+                if (!said)
+                    log_debug("cannot write the status of a PodGroup",
+                              {{"err", said.error().message}});
+                reports_.done(patch, said, context_.now);
+            });
 }
 
 Clock::time_point Groups::due() const
 {
-    return context_.ports.access.may(Feature::pod_group_status)
-               ? reports_.next_due()
-               : Clock::time_point::max();
+    Clock::time_point due = context_.ports.access.may(Feature::pod_group_status)
+                                ? reports_.next_due()
+                                : Clock::time_point::max();
+    return resting_.empty() ? due : std::min(due, resting_.front().first);
 }
 
 } // namespace bridge

@@ -10,7 +10,10 @@
 #include "agent/owner/errands.h"
 
 #include <chrono>
+#include <deque>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace bridge {
@@ -47,20 +50,34 @@ class Groups {
     std::chrono::seconds short_time(const Gang &gang) const;
 
     // Sets the condition of Kubernetes' own PodGroup that says whether it is
-    // scheduled, to the message that its Pods show while they wait.
+    // scheduled, to the message that its Pods show while they wait. Writes of
+    // one PodGroup follow each other, and another reason is not written within
+    // a second of the last one.
     void report(const std::string &gang);
     // Writes the status of scheduler-plugins' PodGroups that are due, in
-    // clusters where its controller does not run.
+    // clusters where its controller does not run. Wakes gangs whose condition
+    // has waited for its second.
     void report_due();
     Clock::time_point due() const;
 
   private:
+    // The last write of a gang's condition, while another one has to wait.
+    struct Sent {
+        std::string status;
+        Clock::time_point rests_until{};
+        bool in_flight = true;
+        bool more = false; // another one waits
+    };
+
     const GroupSpec *group_of(const Gang &gang) const;
     void update_group_terms(Gang &gang, const GangKey &key) const;
     void wake(GroupApi api);
     void regroup(const std::string &uid);
     void send(GangEntry &entry, const GroupSpec &group,
               ScheduledCondition condition);
+    bool must_wait(const std::string &uid, const std::string &status);
+    void sent(const std::string &uid, const Result<> &said);
+    void end_rest(const std::string &uid);
     void untold(const std::string &uid, const Error &error);
 
     const Context &context_;
@@ -69,6 +86,9 @@ class Groups {
     GangStore &gangs_;
     GroupTable table_;
     GroupReports reports_;
+    std::unordered_map<std::string, Sent> sent_; // by the gang's uid
+    // When each write ends its rest, in the order of time.
+    std::deque<std::pair<Clock::time_point, std::string>> resting_;
 };
 
 } // namespace bridge
