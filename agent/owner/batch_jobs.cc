@@ -32,6 +32,9 @@ constexpr std::chrono::minutes script_time{2};
 // after another crash must not name Pods that are gone, which would end the
 // job.
 constexpr std::chrono::seconds saved_time{10};
+// The lane of attempts at workers, of no namespace: that of a job's Pods is not
+// known before the job is read.
+constexpr char attempts_lane[] = "batch jobs";
 constexpr std::size_t max_comment_bytes =
     900; // bytes; Slurm takes 1024 in a comment
 
@@ -90,7 +93,8 @@ void BatchJobs::attempt(JobRef job, BatchContext context)
     context.script_is_late = table_.is_late(job, context_.now, script_time);
     context.give_back =
         table_.is_late(job, context_.now, std::min(part_time, patience / 2));
-    errands_.tell(
+    errands_.tell_in(
+        attempts_lane,
         [job, late, context](Slurm &, Kube &kube) {
             return late ? make_late_batch_pod(job, kube, context)
                         : make_batch_pod(job, kube, context);

@@ -47,21 +47,23 @@ class Errands {
         report_in({}, std::move(question), std::move(then));
     }
 
-    // The same with a message as the answer: of the type Answer, or what
-    // message() makes of it on the worker.
+    // The same as ask() with a message as the answer: of the type Answer, or
+    // what message() makes of it on the worker.
     template <class Answer, class Question> void load(Question question) const
     {
-        tell(std::move(question),
-             [](auto answer) { return Answer{std::move(answer)}; });
+        tell_in({}, std::move(question),
+                [](auto answer) { return Answer{std::move(answer)}; });
     }
     template <class Question, class Make>
-    void tell(Question question, Make message) const
+    void tell_in(const std::string &lane, Question question, Make message) const
     {
-        workers_.push([&slurm = slurm_, &mailbox = mailbox_,
-                       question = std::move(question),
-                       message = std::move(message)](Kube &kube) {
-            mailbox.push(message(answer_of(question, slurm, kube)));
-        });
+        workers_.push(
+            [&slurm = slurm_, &mailbox = mailbox_,
+             question = std::move(question),
+             message = std::move(message)](Kube &kube) {
+                mailbox.push(message(answer_of(question, slurm, kube)));
+            },
+            lane);
     }
 
     // For what needs no answer: if it fails, something that is read again from

@@ -71,3 +71,27 @@ TEST_CASE("an exception in a list is a list that failed")
     REQUIRE(std::holds_alternative<JobsLoaded>(*message));
     CHECK(std::get<JobsLoaded>(*message).jobs.error().code == Code::busy);
 }
+
+TEST_CASE("messages of a full lane do not stand before those of none")
+{
+    OwnerBed bed;
+    int asked = 0;
+    for (int i = 0; i < 1000; i++)
+        bed.errands.tell_in(
+            "crowd",
+            [&](Kube &) {
+                asked++;
+                return Result<std::vector<Job>>{};
+            },
+            [](Result<std::vector<Job>> jobs) {
+                return JobsLoaded{std::move(jobs)};
+            });
+    bed.errands.load<StatesLoaded>(
+        [](Slurm &) { return Result<std::vector<JobStateHint>>{}; });
+
+    for (int i = 0; i < 2; i++)
+        (*bed.workers.pop())(bed.kube);
+
+    CHECK(asked == 1);
+    CHECK(bed.mailbox.size() == 2);
+}
