@@ -356,12 +356,12 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/operator/update_test.cc \
 	tests/unit/operator/worker_pod_test.cc \
 	tests/unit/operator/worker_request_test.cc \
-	tests/unit/owner/claim_turns_test.cc \
 	tests/unit/owner/creation_time_test.cc \
 	tests/unit/owner/errands_test.cc \
 	tests/unit/owner/explain_page_test.cc \
 	tests/unit/owner/explain_test.cc \
 	tests/unit/owner/gang_jobs_test.cc \
+	tests/unit/owner/gang_turns_test.cc \
 	tests/unit/owner/group_looks_test.cc \
 	tests/unit/owner/groups_test.cc \
 	tests/unit/owner/health_test.cc \

@@ -13,7 +13,6 @@ agent_owner_sources = \
 	agent/owner/batch_tidy.cc agent/owner/batch_tidy.h \
 	agent/owner/claim_needs.cc agent/owner/claim_needs.h \
 	agent/owner/claim_users.cc agent/owner/claim_users.h \
-	agent/owner/claim_turns.cc agent/owner/claim_turns.h \
 	agent/owner/context.h \
 	agent/owner/creation_time.h \
 	agent/owner/device_answers.cc agent/owner/device_answers.h \
@@ -30,6 +29,7 @@ agent_owner_sources = \
 	agent/owner/first_lists.h \
 	agent/owner/gang_device_facts.cc agent/owner/gang_device_facts.h \
 	agent/owner/gang_jobs.cc agent/owner/gang_jobs.h \
+	agent/owner/gang_turns.cc agent/owner/gang_turns.h \
 	agent/owner/grace_limits.cc agent/owner/grace_limits.h \
 	agent/owner/group_looks.cc agent/owner/group_looks.h \
 	agent/owner/group_times.cc agent/owner/group_times.h \

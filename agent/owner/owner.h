@@ -6,8 +6,8 @@
 // passed on here.
 #pragma once
 
-#include "agent/owner/claim_turns.h"
 #include "agent/owner/explain_page.h"
+#include "agent/owner/gang_turns.h"
 #include "agent/owner/message.h"
 #include "agent/owner/parts.h"
 #include "common/base/mailbox.h"
@@ -101,7 +101,8 @@ class Owner {
 
     // turn.cc: deciding what to do next, and when.
     void turn();
-    void decide_woken(const std::set<std::string> &woken);
+    void line_up(const std::set<std::string> &woken);
+    void decide_next();
     void tick();
     void look_at_states();
     bool reads_claims(const GangEntry &entry) const;
@@ -112,7 +113,10 @@ class Owner {
 
     Mailbox<Message> &mailbox_;
     OwnerParts to_;
-    ClaimTurns claim_turns_;
+    // Woken gangs that are still to be decided: those that read claims, and all
+    // others.
+    GangTurns readers_;
+    GangTurns others_;
     bool stopping_ = false;
 };
 

@@ -8,6 +8,7 @@
 #include "agent/objects/group_spec.h"
 #include "agent/owner/group_looks.h"
 #include "agent/owner/plugin_connection.h"
+#include "common/base/mailbox.h"
 #include "common/contract/hook_message.h"
 #include "common/slurm/api.h"
 
@@ -36,6 +37,8 @@ struct BridgePorts {
     // A job waits until the slurmd Pods of its nodes are protected. Null: there
     // are none.
     std::function<void()> look_at_workers = {};
+    // By which a turn measures how long it takes.
+    std::function<Clock::time_point()> clock = Clock::now;
 };
 
 } // namespace bridge

@@ -11,10 +11,18 @@
 #include "common/base/log.h"
 
 #include <algorithm>
-#include <cstddef>
+#include <chrono>
 #include <utility>
 
 namespace bridge {
+
+namespace {
+
+// How long gangs are decided in one turn: a decision takes a fraction of a
+// millisecond, and what arrives meanwhile waits.
+constexpr std::chrono::milliseconds decide_time{24};
+
+} // namespace
 
 void Owner::turn()
 {
@@ -31,12 +39,8 @@ void Owner::turn()
     if (auto change = to_.devices.pop_change())
         to_.device_troubles.wake_for(*change);
     // What is woken while this runs waits for the next turn of the loop.
-    const std::set<std::string> woken = to_.agenda.take();
-    // Jobs that already wait in Slurm are counted before any is added.
-    for (const std::string &uid : woken)
-        if (GangEntry *entry = to_.gangs.find(uid))
-            to_.places.count(*entry);
-    decide_woken(woken);
+    line_up(to_.agenda.take());
+    decide_next();
     for (const std::string &uid : to_.places.admit())
         to_.agenda.wake(uid);
     to_.batch_pods.process();
@@ -46,28 +50,44 @@ void Owner::turn()
     to_.device_answers.ask_due(); // what this turn has found missing
 }
 
-// When claims have taken enough time, gangs that need more of it wait for the
-// next turn, after what has arrived meanwhile.
-void Owner::decide_woken(const std::set<std::string> &woken)
+// Jobs that already wait in Slurm are counted before any is added.
+void Owner::line_up(const std::set<std::string> &woken)
 {
-    to_.claim_needs.begin_turn();
-    ClaimTurns::Gangs readers;
     for (const std::string &uid : woken)
-        if (const GangEntry *entry = to_.gangs.find(uid);
-            entry && reads_claims(*entry)) {
-            ClaimTurns::OfNamespace &own = readers[entry->gang.key.ns];
-            (is_placed(entry->gang) ? own.placed : own.waiting).insert(uid);
-        } else {
-            reconcile(uid);
+        if (const GangEntry *entry = to_.gangs.find(uid)) {
+            to_.places.count(*entry);
+            (reads_claims(*entry) ? readers_ : others_)
+                .add(entry->gang.key.ns, uid, is_placed(entry->gang));
         }
-    for (const ClaimTurns::Turn &one : claim_turns_.order(readers)) {
-        if (to_.claim_needs.did_enough()) {
-            to_.agenda.wake(one.uid);
-            continue;
-        }
-        reconcile(one.uid);
-        claim_turns_.had(one);
-    }
+}
+
+// When gangs have taken enough time, or claims have, the rest waits for the
+// next turn, after what has arrived meanwhile. One at least is decided, and
+// one that reads claims.
+void Owner::decide_next()
+{
+    const auto &clock = to_.context.ports.clock;
+    const Clock::time_point start = clock();
+    auto has_time = [&](Clock::duration most) {
+        return clock() - start < most;
+    };
+    to_.claim_needs.begin_turn();
+    do {
+        auto uid = others_.next();
+        if (!uid)
+            break;
+        const GangEntry *entry = to_.gangs.find(*uid);
+        if (entry && reads_claims(*entry)) // as it is now
+            readers_.add(entry->gang.key.ns, *uid, is_placed(entry->gang));
+        else
+            reconcile(*uid);
+    } while (has_time(readers_.empty() ? decide_time : decide_time / 2));
+    do {
+        auto uid = readers_.next();
+        if (!uid)
+            break;
+        reconcile(*uid);
+    } while (!to_.claim_needs.did_enough() && has_time(decide_time));
 }
 
 bool Owner::reads_claims(const GangEntry &entry) const
@@ -111,7 +131,8 @@ void Owner::look_at_states()
 
 Clock::time_point Owner::next_deadline() const
 {
-    if (to_.synced() && to_.agenda.any_woken())
+    bool any = to_.agenda.any_woken() || !readers_.empty() || !others_.empty();
+    if (to_.synced() && any)
         return to_.context.now;
     Clock::time_point next =
         std::min({to_.lists.look_due(), to_.grace.due(), to_.agenda.next(),
@@ -131,6 +152,8 @@ void Owner::reconcile(const std::string &uid)
     GangEntry *entry = to_.gangs.find(uid);
     if (entry)
         to_.room.touch(entry->gang);
+    else
+        to_.places.decided(uid, nullptr, false);
     if (!entry || entry->in_flight)
         return; // its outcome wakes it again
     derive(*entry);

@@ -29,14 +29,22 @@ struct World::Agent {
 
     explicit Agent(World &world)
         : owner(std::make_shared<const Conf>(world.conf),
-                {world.slurm, submits, actions, reports,
+                {world.slurm,
+                 submits,
+                 actions,
+                 reports,
                  [&world](HookMessage m, PluginConnection to) {
                      if (world.slurm.hooks &&
                          (to == world.connection_ || to == any_plugin))
                          world.slurm.receive(m);
                  },
-                 *world.access, world.group_apis, world.scripts_dir, world.srun,
-                 look(world)},
+                 *world.access,
+                 world.group_apis,
+                 world.scripts_dir,
+                 world.srun,
+                 look(world),
+                 {},
+                 [&world] { return world.turn_clock_ += world.decision_time; }},
                 mailbox)
     {
     }

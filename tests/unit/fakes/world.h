@@ -85,6 +85,8 @@ class World {
 
     // Of settle(): how many turns there were in a row, with nothing to hear.
     int most_turns = 0;
+    // What each decision takes, as a turn measures it.
+    Clock::duration decision_time{};
     bool watch_pods = true;  // false: the watch is silent
     bool calls_hang = false; // true: no worker comes back with an answer
     std::vector<Node> nodes;
@@ -121,6 +123,7 @@ class World {
     std::string ask(const std::function<std::string(Owner &)> &question);
 
     std::unique_ptr<Agent> agent_;
+    Clock::time_point turn_clock_{};
     PluginConnection connection_ = 0; // of the fake plugin, the newest
 };
 

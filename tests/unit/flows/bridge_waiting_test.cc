@@ -5,7 +5,43 @@
 #include <doctest/doctest.h>
 
 using namespace bridge;
+using std::chrono::milliseconds;
 using std::chrono::seconds;
+
+namespace {
+
+// The agent learns at once of 100 Pods of the namespace "a" and one of "b", and
+// then submits their jobs.
+struct BusyNamespace : World {
+    BusyNamespace()
+    {
+        start_agent();
+        watch_pods = false;
+        Listed<Pod> listed{"slurm", {}};
+        for (int i = 100; i < 200; i++)
+            listed.objects.push_back(put("a", "a" + std::to_string(i)));
+        listed.objects.push_back(put("b", "b"));
+        post(std::move(listed));
+    }
+
+    Pod put(const std::string &ns, const std::string &name)
+    {
+        Pod pod = make_pod(name);
+        pod.key.ns = ns;
+        return kube.put(std::move(pod));
+    }
+
+    // Returns how many jobs are submitted before the agent hears of more.
+    std::size_t submit()
+    {
+        std::size_t count = slurm.jobs().size();
+        while (step(1), slurm.jobs().size() > count)
+            count++;
+        return count;
+    }
+};
+
+} // namespace
 
 TEST_CASE("waiting Pods cost no RPC and no API call each")
 {
@@ -25,6 +61,30 @@ TEST_CASE("waiting Pods cost no RPC and no API call each")
     CHECK(world.slurm.count("load_all") <= 3);
     CHECK(world.slurm.calls() <= 34);
     CHECK(world.kube.calls().size() == before);
+}
+
+TEST_CASE("when decisions take long, a turn ends before all are made, and "
+          "namespaces take turns")
+{
+    BusyNamespace world;
+    world.decision_time = milliseconds(1);
+    world.step(1); // the list comes
+    CHECK(world.next_deadline() == world.now);
+
+    CHECK(world.submit() == 24);
+    CHECK(world.slurm.jobs().at(2).job.tag.gang == "b/b");
+
+    world.settle();
+    CHECK(world.slurm.jobs().size() == 101);
+    CHECK(world.next_deadline() > world.now);
+}
+
+TEST_CASE("when decisions take no time, one turn makes all of them")
+{
+    BusyNamespace world;
+    world.step(1);
+
+    CHECK(world.submit() == 101);
 }
 
 TEST_CASE("with nothing that waits or lives, nothing is polled but the resync")
