@@ -11,6 +11,8 @@ void NodeMarks::patch(const std::vector<NodePatch> &patches)
 {
     if (!context_.ports.access.may(Feature::nodes_patch))
         return;
+    std::erase_if(patched_,
+                  [this](const auto &one) { return !nodes_.find(one.first); });
     for (const NodePatch &patch : patches) {
         std::string &sent = patched_[patch.node];
         if (sent == patch.resource_version)

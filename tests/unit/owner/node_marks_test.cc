@@ -64,3 +64,26 @@ TEST_CASE("a patch is sent once for each state of the Node, and again after it "
     CHECK(sent("1") == 0); // the watch will show it
     CHECK(sent("2") == 1);
 }
+
+TEST_CASE("what was sent for a Node is forgotten with the Node")
+{
+    Bed bed;
+    auto sent = [&] {
+        bed.marks.patch({{.node = "kn1",
+                          .uid = "uid-kn1",
+                          .resource_version = "1",
+                          .unschedulable = true,
+                          .taints = {},
+                          .annotations = {}}});
+        bed.settle();
+        return bed.kube.count("patch_node");
+    };
+    CHECK(sent() == 1);
+    CHECK(sent() == 1);
+
+    bed.nodes.erase("kn1");
+    bed.marks.patch({}); // the next sync
+    bed.nodes.put(make_node("kn1"));
+
+    CHECK(sent() == 2);
+}
