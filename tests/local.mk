@@ -372,6 +372,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/owner/outside_pods_test.cc \
 	tests/unit/owner/owner_bed.h \
 	tests/unit/owner/pins_test.cc \
+	tests/unit/owner/predicate_memo_test.cc \
 	tests/unit/owner/queue_places_test.cc \
 	tests/unit/owner/sync_times_test.cc \
 	tests/unit/owner/voice_test.cc \

@@ -298,8 +298,11 @@ class Planner {
                         NodeDescription &wish)
     {
         for (const Wanted &wanted : predicates_) {
-            if (!matches(*wanted.predicate, node) ||
-                (wanted.of_plugins && !gives_plugins(wanted, known, wish)) ||
+            if (!matches(*wanted.predicate, node))
+                continue;
+            if (!wanted.predicate->devices().text.empty() && !node.uid.empty())
+                plan_.selected.insert(wanted.feature);
+            if ((wanted.of_plugins && !gives_plugins(wanted, known, wish)) ||
                 !has_devices(wanted, node, known, wish))
                 continue;
             const std::string &feature = wanted.feature;

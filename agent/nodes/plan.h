@@ -102,6 +102,9 @@ struct NodePlan {
     std::set<std::string> cpu_nodes;
     // By Slurm's name: the features of the predicates that each node satisfies.
     std::map<std::string, std::vector<std::string>> placed; // after the steps
+    // The features of the predicates that ask for devices, and that some Node
+    // satisfies but for its devices.
+    std::set<std::string> selected;
     // What the GRES indexes of each Slurm node stand for after the steps.
     std::map<std::string, DeviceIndex> devices;
     // Amounts of devices that are counted without indexes, by Slurm's node

@@ -112,6 +112,7 @@ class Syncer {
                    std::move(plan.amounts),
                    std::move(plan.cpu_nodes),
                    std::move(plan.index_counts)};
+        result_.selected = std::move(plan.selected);
         placed_ = std::move(plan.placed);
         // A step that fails makes no node smaller.
         const auto planned = placed_;

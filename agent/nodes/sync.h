@@ -71,6 +71,7 @@ struct NodeSyncResult {
     bool retry_soon = false; // nodes that may have jobs are missing above
     // Of the nodes that satisfy each predicate of this sync, by its feature.
     NodeSizes sizes{};
+    std::set<std::string> selected{}; // as in NodePlan
     // What was counted; null: devices were not known.
     std::shared_ptr<const DeviceInventory> inventory{};
 };

@@ -317,7 +317,7 @@ bool GangDeviceFacts::read(GangEntry &entry, GangDevices &devices,
         return false;
     }
     if (gang.grouped) {
-        narrow(placement, to_.troubles.but_for_excluded(entry));
+        narrow(to_.predicates, placement, to_.troubles.but_for_excluded(entry));
         if (!devices.left.empty() || (asks && !enough_wait(gang)))
             return false;
     }
@@ -390,11 +390,11 @@ void GangDeviceFacts::describe(GangEntry &entry,
     for (const DeviceNeeds &own : needs)
         add_unlike(selectors, own.selectors);
     sum_up(needs, devices);
-    narrow(placement, selectors);
+    narrow(to_.predicates, placement, selectors);
     if (!entry.gang.grouped)
-        narrow(placement, to_.troubles.but_for_excluded(entry));
+        narrow(to_.predicates, placement, to_.troubles.but_for_excluded(entry));
     if (asks && !has_reasons(devices))
-        narrow(placement, entry.gang, device_condition(needs));
+        narrow(to_.predicates, placement, entry.gang, device_condition(needs));
 }
 
 } // namespace bridge

@@ -15,6 +15,7 @@
 #include "agent/owner/extended_claims.h"
 #include "agent/owner/first_lists.h"
 #include "agent/owner/known_devices.h"
+#include "agent/owner/predicate_memo.h"
 #include "agent/owner/seat_devices.h"
 
 #include <vector>
@@ -48,6 +49,7 @@ class GangDeviceFacts {
         DevicePlan &plan;
         DeviceTroubles &troubles;
         SeatDevices &seats;
+        PredicateMemo &predicates;
     };
     explicit GangDeviceFacts(const Parts &parts) : to_(parts) {}
 

@@ -63,6 +63,7 @@ agent_owner_sources = \
 	agent/owner/pod_ends.cc agent/owner/pod_ends.h \
 	agent/owner/pod_messages.cc \
 	agent/owner/ports.h \
+	agent/owner/predicate_memo.cc agent/owner/predicate_memo.h \
 	agent/owner/queue_places.cc agent/owner/queue_places.h \
 	agent/owner/room.cc agent/owner/room.h \
 	agent/owner/seat_devices.cc agent/owner/seat_devices.h \

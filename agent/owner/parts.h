@@ -44,6 +44,7 @@
 #include "agent/owner/pins.h"
 #include "agent/owner/placement.h"
 #include "agent/owner/plugin_line.h"
+#include "agent/owner/predicate_memo.h"
 #include "agent/owner/queue_places.h"
 #include "agent/owner/room.h"
 #include "agent/owner/seat_devices.h"
@@ -96,7 +97,8 @@ struct OwnerParts {
     SyncTimes sync{context};
     EarlyHooks early_hooks{context, line, lists, gangs, nodes};
     QueuePlaces places{context};
-    Placement placement{context, agenda, sync, gangs, nodes};
+    PredicateMemo predicates;
+    Placement placement{context, agenda, sync, gangs, nodes, predicates};
     OutsidePods outside{context, sync, nodes};
     Shadows shadows{line};
     Pins pins;
@@ -124,7 +126,7 @@ struct OwnerParts {
         {nodes, extended, claim_needs, device_plan, device_troubles}};
     GangDeviceFacts device_facts{{context, agenda, first, devices, extended,
                                   device_answers, claim_needs, device_plan,
-                                  device_troubles, seat_devices}};
+                                  device_troubles, seat_devices, predicates}};
     BatchCaches batch_caches; // shared with workers
     BatchJobs batch_jobs{context, errands, line,        grace,
                          nodes,   gangs,   batch_caches};

@@ -29,18 +29,9 @@ PlacementTable::Asker asker_for(const Gang &gang)
     return {gang.key.ns, gang.job && !is_ended(gang.job->state)};
 }
 
-// Slurm tries the preference instead of the constraint, so it asks for the same
-// devices. Null: there is none.
-PredicatePtr preferred_of(const Gang &gang)
+const DeviceCondition &devices_of(const Gang &gang)
 {
-    const PredicatePtr &preferred = lead_of(gang).preferred;
-    const DeviceCondition &devices =
-        value_of(gang.placement.predicate).devices();
-    if (!preferred || devices.text.empty())
-        return preferred;
-    return Predicate::make(preferred->selectors(), preferred->tolerations(),
-                           devices)
-        .value_or(nullptr);
+    return value_of(gang.placement.predicate).devices();
 }
 
 // It is not known yet where its devices may be.
@@ -61,15 +52,13 @@ bool asks_unknown(const Gang &gang)
 
 } // namespace
 
-void narrow(PlacementFacts &facts, const std::vector<NodeSelector> &selectors)
+void narrow(PredicateMemo &memo, PlacementFacts &facts,
+            const std::vector<NodeSelector> &selectors)
 {
     if (selectors.empty())
         return;
-    const Predicate &own = value_of(facts.predicate);
-    std::vector<NodeSelector> all_of = own.selectors();
-    std::ranges::copy(selectors, std::back_inserter(all_of));
-    auto both =
-        Predicate::make(std::move(all_of), own.tolerations(), own.devices());
+    auto both = memo.make(facts.predicate, selectors,
+                          value_of(facts.predicate).devices());
     if (both)
         facts.predicate = std::move(*both);
     else
@@ -78,15 +67,15 @@ void narrow(PlacementFacts &facts, const std::vector<NodeSelector> &selectors)
 
 // A job that was submitted without the condition, when any node with its GRES
 // would do, keeps its place in the queue.
-void narrow(PlacementFacts &facts, const Gang &gang, DeviceCondition devices)
+void narrow(PredicateMemo &memo, PlacementFacts &facts, const Gang &gang,
+            const DeviceCondition &devices)
 {
     const Predicate &own = value_of(facts.predicate);
     bool queued = gang.job && gang.job->state == JobState::pending;
     if (devices.text.empty() ||
         (queued && gang.job->features.contains(own.feature())))
         return;
-    auto both =
-        Predicate::make(own.selectors(), own.tolerations(), std::move(devices));
+    auto both = memo.make(facts.predicate, {}, devices);
     if (both)
         facts.predicate = std::move(*both);
     else
@@ -114,7 +103,7 @@ PlacementFacts Placement::begin(GangEntry &entry)
         agenda_.wake_at(entry, context_.now + access_pause);
     }
     if (gang.volumes)
-        narrow(facts, gang.volumes->selectors);
+        narrow(memo_, facts, gang.volumes->selectors);
     return facts;
 }
 
@@ -132,24 +121,38 @@ PlacementFacts Placement::finish(const Gang &gang)
     return facts;
 }
 
-bool Placement::any_node_selected(const Predicate &predicate) const
+// Slurm tries the preference instead of the constraint, so it asks for the same
+// devices. Null: there is none.
+PredicatePtr Placement::preferred_of(const Gang &gang)
 {
-    return std::ranges::any_of(nodes_.slurm_nodes(), [&](const auto &known) {
-        const Node *node = nodes_.find(known.second);
-        return node && matches(predicate, *node);
-    });
+    const PredicatePtr &preferred = lead_of(gang).preferred;
+    const DeviceCondition &devices = devices_of(gang);
+    if (!preferred || devices.text.empty())
+        return preferred;
+    return memo_.make(preferred, {}, devices).value_or(nullptr);
+}
+
+// The same, if that costs nothing; else null.
+PredicatePtr Placement::known_preferred(const Gang &gang) const
+{
+    const PredicatePtr &preferred = lead_of(gang).preferred;
+    const DeviceCondition &devices = devices_of(gang);
+    if (!preferred || devices.text.empty())
+        return preferred;
+    return memo_.find(preferred, {}, devices);
 }
 
 // The Node selection or the devices: which of them no Node satisfies.
-std::string Placement::nowhere_words(const Gang &gang) const
+std::string Placement::nowhere_words(const Gang &gang)
 {
-    const Predicate &asked = value_of(gang.placement.predicate);
+    const PredicatePtr &predicate = gang.placement.predicate;
+    const Predicate &asked = value_of(predicate);
     if (asked.devices().text.empty())
         return nowhere_message(asked);
-    if (gang.devices && any_node_selected(asked))
+    if (gang.devices && selected_.contains(asked.feature()))
         return no_fitting_devices_message(gang.devices->asked) +
                most_devices_message(gang, nodes_.sizes_of(""));
-    auto selection = Predicate::make(asked.selectors(), asked.tolerations());
+    auto selection = memo_.make(predicate, {}, {});
     return nowhere_message(value_of(selection.value_or(nullptr)));
 }
 
@@ -236,6 +239,8 @@ std::string Placement::misplaced_reason(const Gang &gang) const
     return {};
 }
 
+// Nothing is made for this, for thousands of gangs at once. Each decision about
+// a gang that waits records the same.
 void Placement::record_needs()
 {
     for (const auto &[uid, entry] : gangs_.all()) {
@@ -247,7 +252,7 @@ void Placement::record_needs()
         table_.need(gang.volumes || gang.devices ? gang.placement.predicate
                                                  : first.predicate,
                     asker, context_.now);
-        if (PredicatePtr preferred = preferred_of(gang))
+        if (PredicatePtr preferred = known_preferred(gang))
             table_.need(preferred, asker, context_.now);
     }
 }
@@ -276,6 +281,7 @@ FeatureWishes Placement::wishes(bool all_known)
 
 void Placement::take(const NodeSyncResult &synced, bool doubted)
 {
+    selected_ = synced.selected;
     if (table_.take(synced.asked, synced.placed, !synced.retry))
         for (const auto &[uid, entry] : gangs_.all())
             if (wants_node(entry.gang)) // its Pods may have to be told

@@ -11,6 +11,7 @@
 #include "agent/owner/agenda.h"
 #include "agent/owner/context.h"
 #include "agent/owner/known_nodes.h"
+#include "agent/owner/predicate_memo.h"
 #include "agent/owner/sync_times.h"
 
 #include <set>
@@ -21,15 +22,17 @@ namespace bridge {
 
 // Restricts the gang to Nodes that match all of these as well, or whose devices
 // can satisfy this as well. The latter comes after all other restrictions.
-void narrow(PlacementFacts &facts, const std::vector<NodeSelector> &selectors);
-void narrow(PlacementFacts &facts, const Gang &gang, DeviceCondition devices);
+void narrow(PredicateMemo &memo, PlacementFacts &facts,
+            const std::vector<NodeSelector> &selectors);
+void narrow(PredicateMemo &memo, PlacementFacts &facts, const Gang &gang,
+            const DeviceCondition &devices);
 
 class Placement {
   public:
     Placement(const Context &context, Agenda &agenda, SyncTimes &sync,
-              GangStore &gangs, const KnownNodes &nodes)
+              GangStore &gangs, const KnownNodes &nodes, PredicateMemo &memo)
         : context_(context), agenda_(agenda), sync_(sync), gangs_(gangs),
-          nodes_(nodes)
+          nodes_(nodes), memo_(memo)
     {
     }
 
@@ -65,10 +68,11 @@ class Placement {
   private:
     PlacementTable::State need(const Gang &gang, const PredicatePtr &predicate);
     void find_node(const Gang &gang, PlacementFacts &facts);
-    std::string nowhere_words(const Gang &gang) const;
+    std::string nowhere_words(const Gang &gang);
+    PredicatePtr preferred_of(const Gang &gang);
+    PredicatePtr known_preferred(const Gang &gang) const;
     std::string too_large_reason(const Gang &gang);
     std::string misplaced_reason(const Gang &gang) const;
-    bool any_node_selected(const Predicate &predicate) const;
     void record_needs();
 
     const Context &context_;
@@ -76,9 +80,11 @@ class Placement {
     SyncTimes &sync_;
     GangStore &gangs_;
     const KnownNodes &nodes_;
+    PredicateMemo &memo_;
     PlacementTable table_;
     SelectionPace pace_;
-    std::set<std::string> waits_; // gang uids, until the next sync
+    std::set<std::string> selected_; // as the last sync found: NodePlan
+    std::set<std::string> waits_;    // gang uids, until the next sync
 };
 
 } // namespace bridge

@@ -276,3 +276,22 @@ TEST_CASE("the devices of a Node decide, too; in doubt its feature stays")
     CHECK(placed(with));
     CHECK(!placed(without));
 }
+
+TEST_CASE("it is known whether Nodes satisfy a predicate but for its devices")
+{
+    auto asks = [](const std::string &disk, const std::string &devices) {
+        return *Predicate::make({{{{"disk", false, NodeOperator::in, {disk}}}}},
+                                {}, {devices, nullptr});
+    };
+    const PredicatePtr ssd = asks("ssd", "gpus");
+    Node node = make_node("n1");
+    node.labels["disk"] = "ssd";
+    NodePlanInput input = make_input({node});
+    input.wishes.predicates = {ssd, asks("hdd", "gpus"), asks("ssd", "")};
+    input.has_devices = [](const DeviceCondition &, const Node &) {
+        return false;
+    };
+
+    CHECK(plan_nodes(input, {make_slurm_node("n1")}).selected ==
+          std::set<std::string>{ssd->feature()});
+}
