@@ -75,4 +75,5 @@ agent_owner_sources = \
 	agent/owner/sync_times.cc agent/owner/sync_times.h \
 	agent/owner/turn.cc \
 	agent/owner/voice.cc agent/owner/voice.h \
-	agent/owner/volume_looks.cc agent/owner/volume_looks.h
+	agent/owner/volume_looks.cc agent/owner/volume_looks.h \
+	agent/owner/wait_messages.cc agent/owner/wait_messages.h

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What users read about their Pods: the condition of Pods that wait, and
 // Events. Says nothing twice, and drops what is still queued when it is not
-// true any more. At most one message of a Pod is queued, the latest. The words
-// are in agent/decide/messages.h. Owner thread only.
+// true any more. The words are in agent/decide/messages.h. Owner thread only.
 #pragma once
 
 #include "agent/decide/messages.h"
@@ -10,18 +9,18 @@
 #include "agent/gang/store.h"
 #include "agent/owner/errands.h"
 #include "agent/owner/known_nodes.h"
+#include "agent/owner/wait_messages.h"
 #include "common/contract/autoscaler_names.h"
 
-#include <memory>
 #include <string>
-#include <unordered_map>
 
 namespace bridge {
 
 class Voice {
   public:
     Voice(const Errands &errands, GangStore &gangs, const KnownNodes &nodes)
-        : errands_(errands), gangs_(gangs), nodes_(nodes)
+        : errands_(errands), gangs_(gangs), nodes_(nodes),
+          messages_(errands, gangs)
     {
     }
 
@@ -57,7 +56,7 @@ class Voice {
     // is due.
     void check(const Pod &pod);
     // The Pod (a uid) is gone.
-    void forget(const std::string &pod);
+    void forget(const std::string &pod) { messages_.forget(pod); }
 
     // Posts a Warning on the living Pods.
     void warn(const Gang &gang, const std::string &reason,
@@ -74,29 +73,10 @@ class Voice {
              const std::string &message, const std::string &more);
     std::string nominated(const Gang &gang) const;
 
-    // What waits for a worker.
-    class Slot;
-    // The latest message for a Pod, from when it is queued until the watch
-    // shows it.
-    struct Report {
-        std::shared_ptr<Slot> slot; // is never null
-        bool queued = false;        // a task for it waits or runs
-        std::string gang;           // uid
-        std::string reason;
-        std::string message; // as the Pod shows it; empty: it shows the right
-    };
-    void tell(GangEntry &entry, const PodPtr &pod, const PodWait &wait,
-              const std::string &shown);
-    void withdraw(const Pod &pod);
-    void push(const std::string &uid, const std::string &ns, Report &report);
-    void answered(const std::string &uid, const std::string &ns,
-                  const Result<bool> &wrote);
-    void note(const Pod &pod);
-
     const Errands &errands_;
     GangStore &gangs_;
     const KnownNodes &nodes_;
-    std::unordered_map<std::string, Report> reports_; // by the Pod's uid
+    WaitMessages messages_;
 };
 
 } // namespace bridge

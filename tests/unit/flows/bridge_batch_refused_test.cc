@@ -41,7 +41,9 @@ TEST_CASE("a batch job waits for its script, however old the job is")
     std::string text = world.scripts.read(world.script).value();
     REQUIRE(world.scripts.remove(world.script));
 
+    world.slurm.hold(job.id);
     world.pass(seconds(300));
+    world.slurm.release(job.id);
     world.slurm.schedule();
     world.pass(seconds(90));
     CHECK(world.state(job) == JobState::configuring);

@@ -15,6 +15,8 @@ namespace {
 struct BusyNamespace : World {
     BusyNamespace()
     {
+        for (const char *name : {"a", "b"})
+            namespaces.emplace_back().name = name;
         start_agent();
         watch_pods = false;
         Listed<Pod> listed{"slurm", {}};

@@ -52,7 +52,7 @@ TEST_CASE("no predicate at all is a part like others")
 TEST_CASE("a predicate that is too long is refused without being made again")
 {
     PredicateMemo memo;
-    const std::string key(Predicate::max_text, 'k');
+    const std::string key(Predicate::max_text + 1, 'k');
     CHECK_FALSE(memo.make(nullptr, {has(key)}, {}));
     CHECK_FALSE(memo.make(nullptr, {has(key)}, {}));
     CHECK(memo.made() == 1);

@@ -182,6 +182,28 @@ TEST_CASE("a message that somebody else has replaced is written again")
     CHECK(bed.show("A") == pod_count);
 }
 
+TEST_CASE("a message that was replaced before its answer came is written again")
+{
+    Bed bed;
+    bed.say("A");
+    auto running = bed.reporters.pop();
+    (*running)(bed.kube);
+    REQUIRE(bed.show("A") == 1);
+    std::string name;
+    for (const Pod &pod : bed.kube.pods())
+        if (pod.scheduled.message == "A")
+            name = pod.key.name;
+    bed.kube.change({"default", name},
+                    [](Pod &pod) { pod.scheduled.message = "other"; });
+    bed.watch(name);
+
+    bed.settle();
+    bed.watch_all();
+    bed.say("A");
+    bed.settle();
+    CHECK(bed.show("A") == pod_count);
+}
+
 TEST_CASE("a Pod that shows the message again gets no other one")
 {
     Bed bed;
