@@ -73,7 +73,8 @@ struct GangEntry {
     // The last condition written to its PodGroup: "True", or why it waits.
     std::string group_told;
 
-    // --- VolumeLooks
+    // --- VolumeLooks; volumes_used: Placement, too
+    bool volumes_used = true; // its placement follows what was read last
     Clock::time_point volumes_due{};   // when its volume claims are read again
     std::set<std::string> claims_read; // the claims in gang.volumes
     unsigned volume_looks = 0;         // in a row, that were not enough

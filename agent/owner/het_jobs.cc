@@ -47,8 +47,8 @@ std::vector<std::string_view> each_of(std::string_view partitions)
 
 void HetJobs::note(const Gang &gang)
 {
-    if (!waits_for_backfill(gang)) {
-        drop(gang.uid);
+    if (!waits_for_backfill(gang) || gang.pods.empty()) {
+        drop(gang.uid); // without Pods its partitions are not known
         return;
     }
     auto known = may_wait_.find(gang.uid);

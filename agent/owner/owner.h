@@ -102,6 +102,7 @@ class Owner {
     // turn.cc: deciding what to do next, and when.
     void turn();
     void line_up(const std::set<std::string> &woken);
+    void note_ends(Gang &gang) const;
     void decide_next();
     void tick();
     void look_at_states();

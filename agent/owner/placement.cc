@@ -42,12 +42,14 @@ bool lacks_devices(const Gang &gang)
 }
 
 // Its job waits, and the places of its volumes or devices have not been read
-// since the start.
-bool asks_unknown(const Gang &gang)
+// since the start, or its placement does not follow them yet.
+bool asks_unknown(const GangEntry &entry)
 {
+    const Gang &gang = entry.gang;
     if (!gang.job || gang.job->state != JobState::pending || !wants_node(gang))
         return false;
-    return (!gang.volumes && any_claims(gang)) || lacks_devices(gang);
+    return !entry.volumes_used || (!gang.volumes && any_claims(gang)) ||
+           lacks_devices(gang);
 }
 
 } // namespace
@@ -95,6 +97,7 @@ PlacementFacts Placement::begin(GangEntry &entry)
         return facts;
     const Pod &first = lead_of(gang); // all Pods require the same
     facts.predicate = first.predicate;
+    entry.volumes_used = true;
     if (!any_claims(gang))
         return facts;
     // The Pods' volumes restrict the Nodes, too.
@@ -264,7 +267,7 @@ FeatureWishes Placement::wishes(bool all_known)
     FeatureWishes wishes;
     wishes.keep_others = !all_known;
     for (const auto &[uid, entry] : gangs_.all()) {
-        wishes.keep_others |= asks_unknown(entry.gang);
+        wishes.keep_others |= asks_unknown(entry);
         for (const PodPtr &pod : entry.gang.pods) {
             if (!pod->living() || covered(entry.gang, *pod))
                 continue;

@@ -50,15 +50,26 @@ void Owner::turn()
     to_.device_answers.ask_due(); // what this turn has found missing
 }
 
-// Jobs that already wait in Slurm are counted before any is added.
+// Does for all at once what must not wait for a gang's turn: which nodes the
+// plugin may give to other jobs is told after this turn; how Pods ended is noted
+// before they are deleted; and jobs that already wait in Slurm are counted
+// before any is added.
 void Owner::line_up(const std::set<std::string> &woken)
 {
     for (const std::string &uid : woken)
-        if (const GangEntry *entry = to_.gangs.find(uid)) {
+        if (GangEntry *entry = to_.gangs.find(uid)) {
+            to_.room.touch(entry->gang);
+            note_ends(entry->gang);
             to_.places.count(*entry);
             (reads_claims(*entry) ? readers_ : others_)
                 .add(entry->gang.key.ns, uid, is_placed(entry->gang));
         }
+}
+
+void Owner::note_ends(Gang &gang) const
+{
+    gang.batch = mark_of(gang, *to_.context.conf).has_value();
+    record_ends(gang);
 }
 
 // When gangs have taken enough time, or claims have, the rest waits for the
@@ -177,9 +188,8 @@ void Owner::reconcile(const std::string &uid)
 void Owner::derive(GangEntry &entry)
 {
     Gang &gang = entry.gang;
-    gang.batch = mark_of(gang, *to_.context.conf).has_value();
+    note_ends(gang);
     gang.of_batch = to_.batch_pods.update(entry);
-    record_ends(gang);
     gang.times = to_.times.facts(entry);
     gang.lost_node_reason = to_.lost_nodes.lost_node_reason(entry);
     gang.grace = to_.grace.facts(entry);

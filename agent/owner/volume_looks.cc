@@ -44,6 +44,7 @@ void VolumeLooks::take(GangEntry &entry, VolumesSeen &seen,
 {
     Gang &gang = entry.gang;
     gang.volumes = std::move(seen.needs);
+    entry.volumes_used = false; // until the gang's next turn
     entry.claims_read = std::move(seen.claims);
     bool enough = gang.volumes->reason.empty() &&
                   (is_kind<LookVolumes>(action) || !gang.volumes->unbound);

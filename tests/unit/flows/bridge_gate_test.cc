@@ -188,6 +188,26 @@ TEST_CASE("a plugin that connects hears the lists when jobs are listed anew")
     CHECK(world.slurm.synced_said[before].dirty == "kn1");
 }
 
+TEST_CASE("what is dirty is told before thousands of Pods are decided")
+{
+    OneNode world;
+    world.start_agent();
+    world.create_running("lost", 16);
+    for (int i = 0; i < 10; i++)
+        world.create("a" + std::to_string(i)); // they wait
+    world.cut_socket();
+    world.settle();
+    world.slurm.purge(1);
+    std::size_t before = world.slurm.synced_said.size();
+    world.decision_time = seconds(1); // one is decided in each turn
+
+    world.connect_socket();
+    world.pass(seconds(3));
+
+    REQUIRE(world.slurm.synced_said.size() > before);
+    CHECK(world.slurm.synced_said[before].dirty == "kn1");
+}
+
 TEST_CASE("an agent that starts anew finds what is dirty")
 {
     OneNode world;

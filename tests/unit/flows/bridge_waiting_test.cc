@@ -89,6 +89,32 @@ TEST_CASE("when decisions take no time, one turn makes all of them")
     CHECK(world.submit() == 101);
 }
 
+TEST_CASE("a Pod that has ended may be deleted before it is decided")
+{
+    World world;
+    world.start_agent();
+    world.create("z");
+    world.run_containers("z");
+    world.watch_pods = false;
+    world.end_containers("z", 0);
+    Listed<Pod> listed{"slurm", world.kube.pods()};
+    for (const char *name : {"a", "b", "c"}) {
+        Pod pod = make_pod(name);
+        pod.key.ns = "a";
+        listed.objects.push_back(world.kube.put(std::move(pod)));
+    }
+    world.decision_time = seconds(1); // one is decided in each turn
+    Pod ended = world.pod("z").value();
+
+    world.post(std::move(listed));
+    world.step(1);
+    world.kube.erase(ended.key);
+    world.post(Changed<Pod>{std::move(ended), true});
+    world.settle();
+
+    CHECK(world.slurm.job(1).job.state == JobState::completed);
+}
+
 TEST_CASE("with nothing that waits or lives, nothing is polled but the resync")
 {
     World world;
