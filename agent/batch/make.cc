@@ -49,8 +49,8 @@ std::unexpected<Error> by_slurm(Error error)
     return std::unexpected(std::move(error));
 }
 
-// A job may be known before its script is written: script_dir.h. Code::rejected
-// once the script must be lost.
+// A job may be known before its script is written: script_dir.h. Code::gone
+// until then, Code::rejected once the script must be lost.
 Result<std::string> load_script(const BatchJob &batch,
                                 const BatchContext &context)
 {
@@ -59,7 +59,7 @@ Result<std::string> load_script(const BatchJob &batch,
         return text;
     if (context.script_is_late)
         return fail(Code::rejected, "its script is no longer there");
-    return fail(Code::busy, "slurmctld has not written its script yet");
+    return fail(Code::gone, "slurmctld has not written its script yet");
 }
 
 // Reads what sbatch handed over, and checks that it belongs to this job.

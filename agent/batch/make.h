@@ -61,8 +61,8 @@ struct BatchContext {
     std::chrono::seconds allowed_grace{max_grace_period}; // see Gang
     // True once the agent must have heard which jobs slurmctld has lost.
     bool settled = false;
-    // True once the job's attempts have failed for so long that slurmctld must
-    // have written its script.
+    // True once the script has been missing for so long that slurmctld must
+    // have written it.
     bool script_is_late = false;
     // The job has waited long enough with only some of its Pods. If the others
     // cannot be made, the Pods that exist are deleted.
@@ -74,6 +74,7 @@ struct BatchContext {
 // Code::not_found: there is no such job. Code::rejected: the job never gets a
 // Pod; the message is for its owner. Code::denied: the API server refuses this
 // Pod, and maybe every Pod; retry_after is set when existing Pods were deleted.
+// Code::gone: its script is missing, maybe because it is not written yet.
 // Code::newer: the job says something that only a later release knows.
 // Any other error may affect all jobs.
 Result<Job> make_batch_pod(JobRef ref, Kube &kube, const BatchContext &context);

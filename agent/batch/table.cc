@@ -120,6 +120,23 @@ bool BatchTable::is_late(JobRef job, Clock::time_point now,
            now - *known->second.failing >= patience;
 }
 
+void BatchTable::note_script(JobRef job, Clock::time_point now, bool missing)
+{
+    auto known = jobs_.find(job);
+    if (known == jobs_.end())
+        return;
+    std::optional<Clock::time_point> &since = known->second.missing;
+    since = missing ? since.value_or(now) : std::optional<Clock::time_point>();
+}
+
+bool BatchTable::is_missing(JobRef job, Clock::time_point now,
+                            Clock::duration patience) const
+{
+    auto known = jobs_.find(job);
+    return known != jobs_.end() && known->second.missing &&
+           now - *known->second.missing >= patience;
+}
+
 bool BatchTable::is_stuck(Clock::time_point now, Clock::duration patience) const
 {
     return std::ranges::any_of(jobs_, [&](const auto &job) {

@@ -41,6 +41,12 @@ class BatchTable {
     bool retry(JobRef job, Clock::time_point now, Clock::duration patience,
                Clock::duration pause = {});
 
+    // Notes that an attempt has found no script, or that it has got further.
+    void note_script(JobRef job, Clock::time_point now, bool missing);
+    // Returns whether the script has been missing for longer than patience.
+    bool is_missing(JobRef job, Clock::time_point now,
+                    Clock::duration patience) const;
+
     // Returns whether the attempts have failed for longer than patience.
     bool is_late(JobRef job, Clock::time_point now,
                  Clock::duration patience) const;
@@ -67,6 +73,7 @@ class BatchTable {
     struct Entry {
         Clock::time_point due;
         std::optional<Clock::time_point> failing{}; // since then
+        std::optional<Clock::time_point> missing{}; // its script, since then
         bool in_flight = false;
         bool dropped = false; // while in flight
         bool wanted = false;  // wanted again after that

@@ -24,9 +24,10 @@ constexpr auto settle_time = 2 * answer_time;
 // How long a job of several nodes may hold some of its Pods when a quota has no
 // room for all.
 constexpr std::chrono::seconds part_time{30};
-// How long a script may be missing. It counts from the first attempt that fails,
-// not from the submission: a job that waits for a node says nothing of a file
-// system that has hung, and slurmctld writes its scripts once that works again.
+// How long a script may be missing. It counts from the first attempt that does
+// not find it, not from the submission: a job that waits for a node says nothing
+// of a file system that has hung, and slurmctld writes its scripts once that
+// works again.
 constexpr std::chrono::minutes script_time{2};
 // By then slurmctld has saved what was written to a job. A tag that comes back
 // after another crash must not name Pods that are gone, which would end the
@@ -90,7 +91,7 @@ void BatchJobs::attempt(JobRef job, BatchContext context)
     const auto patience = context_.conf->bind_timeout;
     bool late = table_.is_late(job, context_.now, patience);
     context.settled = table_.is_late(job, context_.now, settle_time);
-    context.script_is_late = table_.is_late(job, context_.now, script_time);
+    context.script_is_late = table_.is_missing(job, context_.now, script_time);
     context.give_back =
         table_.is_late(job, context_.now, std::min(part_time, patience / 2));
     errands_.tell_in(
@@ -156,7 +157,11 @@ std::optional<BatchJobs::Made> BatchJobs::take(BatchPodMade &made)
 
 void BatchJobs::failed(JobRef job, const Error &error)
 {
-    const auto patience = context_.conf->bind_timeout;
+    const bool missing = error.code == Code::gone;
+    const Clock::duration patience =
+        std::max<Clock::duration>(context_.conf->bind_timeout,
+                                  missing ? script_time : Clock::duration{});
+    table_.note_script(job, context_.now, missing);
     if (error.code == Code::not_found) {
         table_.drop(job);
     } else if (error.code == Code::newer) {

@@ -13,7 +13,7 @@ namespace bridge {
 enum class Code {
     not_found, // the object does not exist
     conflict,  // the object has changed: read it again
-    gone,      // this version is too old: list again
+    gone,      // what was named is not there any more: look again
     busy,      // no answer, or too many requests: back off and try again
     uncertain, // it may have happened or not: look before trying again
     rejected,  // it can never work like this: tell the user
