@@ -171,9 +171,12 @@ class Reader {
 Result<VolumeFacts> KubeApi::read_volumes(const Pod &pod)
 {
     Reader reader(http_, pod.key.ns, *volumes_);
-    for (const ClaimRef &claim : pod.claims)
+    for (const ClaimRef &claim : pod.claims) {
         if (auto read = reader.read(claim.name); !read)
             return std::unexpected(read.error());
+        if (!reader.facts.claims.contains(claim.name))
+            break; // the Pod waits for it, whatever the others are
+    }
     return std::move(reader.facts);
 }
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tasks for worker threads, in lanes: each namespace has its own, so that
-// thousands of tasks of one do not delay those of another. Any thread may add
-// and take tasks.
+// thousands of tasks of one do not delay those of another, and tasks of one that
+// take long do not have all threads. Any thread may add and take tasks.
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -21,6 +23,12 @@ using Task = std::function<void(Kube &)>;
 
 class TaskQueue {
   public:
+    // most_of_lane: how many tasks of one namespace may run at a time.
+    explicit TaskQueue(std::size_t most_of_lane = SIZE_MAX)
+        : most_of_lane_(most_of_lane)
+    {
+    }
+
     // lane: the namespace that the task serves, or "" for what serves no single
     // one. Never blocks for long.
     void push(Task task, const std::string &lane = {});
@@ -28,7 +36,8 @@ class TaskQueue {
     // Returns the oldest task of the lane whose turn it is, and waits for one
     // without a time limit. Lanes take turns, a task each, and that of no
     // single namespace has every second turn. Nothing once the queue is closed
-    // and empty.
+    // and empty. The task counts as running until it is destroyed, which must
+    // be before the queue is.
     std::optional<Task> pop();
 
     // Wakes every waiting thread; later calls of pop() do not wait any more.
@@ -37,14 +46,25 @@ class TaskQueue {
     std::size_t size();
 
   private:
-    using Lanes = std::map<std::string, std::deque<Task>>;
+    struct Lane {
+        std::deque<Task> tasks;
+        std::size_t running = 0;
+        // Its name, while it has no turn; else the name stands in turns_. So
+        // nothing is allocated when turns change. Never there for "".
+        std::list<std::string> turn;
+    };
+    using Lanes = std::map<std::string, Lane>;
+    struct Running;
     Lanes::iterator next_lane();
+    bool line_up(Lane &lane);
+    void done(Lanes::iterator at);
+    bool any_eligible() const;
 
+    const std::size_t most_of_lane_;
     std::mutex mutex_;
     std::condition_variable filled_;
-    // By lane; none is empty, and each but "" stands in turns_ once.
-    Lanes lanes_;
-    std::deque<std::string> turns_;
+    Lanes lanes_;                  // those with tasks that wait or run
+    std::list<std::string> turns_; // lanes of which a task may begin
     bool common_is_next_ = true; // the lane ""
     std::size_t size_ = 0;
     bool closed_ = false;

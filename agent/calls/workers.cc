@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds look_interval{10};
 } // namespace
 
 Workers::Workers(unsigned count, const KubeFactory &make_kube, Busy others)
-    : others_(std::move(others))
+    : others_(std::move(others)), tasks_(count - count / 4)
 {
     for (unsigned i = 0; i < count; i++)
         kubes_.push_back(make_kube());

@@ -34,7 +34,9 @@ struct Stage {
     // The claim "data" has v1: seen when that alone is read; the list is older.
     std::atomic<bool> v1_is_given = false;
     TlsServer server{[this](const TlsServer::Request &r, TlsServer::Peer &p) {
-        p.send(reply_text(200, answer(r.target)));
+        bool absent = r.target.contains("persistentvolumeclaims/absent");
+        p.send(absent ? reply_text(404, "{}")
+                      : reply_text(200, answer(r.target)));
     }};
     WriteGate gate{[] { return Result<>(); }, {}};
     std::shared_ptr<VolumeList> volumes = std::make_shared<VolumeList>();
@@ -110,4 +112,23 @@ TEST_CASE("no other claim gets a volume that was given away, and its claim no "
     const VolumeFacts own = stage.read(stage.other, "data");
     CHECK(own.volumes.at("v1").claimed_uid == "uid-data");
     CHECK(stage.lists() == 2);
+}
+
+TEST_CASE("of claims of which one does not exist, no others are read")
+{
+    Stage stage;
+    Pod pod;
+    pod.key = {"ns", "web"};
+    pod.claims = {{"data", false}};
+    for (int i = 0; i < 100; i++)
+        pod.claims.push_back({"absent" + std::to_string(i), false});
+
+    auto facts = stage.one.read_volumes(pod);
+
+    REQUIRE(facts);
+    CHECK(facts->claims.size() == 1);
+    CHECK(volume_needs(pod.claims, "", *facts).reason.contains("absent0"));
+    CHECK(std::ranges::count_if(stage.server.requests(), [](const auto &r) {
+              return r.target.contains("absent");
+          }) == 1);
 }

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace bridge;
@@ -11,9 +12,9 @@ using namespace bridge;
 namespace {
 
 struct Bed {
-    TaskQueue queue;
-    FakeKube kube;
-    std::vector<std::string> done;
+    TaskQueue queue{};
+    FakeKube kube{};
+    std::vector<std::string> done{};
 
     void push(const std::string &lane, const std::string &what)
     {
@@ -46,6 +47,42 @@ TEST_CASE("thousands of tasks of one lane delay another by one task")
     bed.push("crowd", "last");
     bed.run(1);
     CHECK(bed.done.back() == "last");
+}
+
+TEST_CASE("tasks of one lane that take long leave threads to others")
+{
+    Bed bed{.queue = TaskQueue(2)};
+    for (const char *what : {"a1", "a2", "a3"})
+        bed.push("a", what);
+    auto first = bed.queue.pop(); // a thread that is busy with it
+    auto second = bed.queue.pop();
+    for (const char *what : {"b1", "b2"})
+        bed.push("b", what);
+    bed.push("", "all");
+
+    bed.run(3);
+    CHECK(bed.done == std::vector<std::string>{"all", "b1", "b2"});
+    CHECK(bed.queue.size() == 1);
+
+    (*second)(bed.kube);
+    second.reset();
+    bed.run(1);
+    CHECK(bed.done.back() == "a3");
+    CHECK(bed.queue.size() == 0);
+}
+
+TEST_CASE("a closed queue gives out all of its tasks, and then none")
+{
+    Bed bed{.queue = TaskQueue(1)};
+    bed.push("a", "a1");
+    bed.push("a", "a2");
+    auto first = bed.queue.pop();
+    bed.queue.close();
+    std::jthread other([&] { (*bed.queue.pop())(bed.kube); });
+    first.reset();
+    other.join();
+    CHECK(bed.done == std::vector<std::string>{"a2"});
+    CHECK_FALSE(bed.queue.pop());
 }
 
 TEST_CASE("a lane keeps the order of its tasks")
