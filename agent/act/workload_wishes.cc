@@ -22,20 +22,33 @@ bool is_final(Code code)
 
 } // namespace
 
-std::optional<Workload> Owners::look_up(const std::string &uid,
-                                        Clock::time_point now)
+std::optional<Workload> Owners::look_up(const Key &key, Clock::time_point now)
 {
     std::lock_guard lock(mutex_);
-    auto known = known_.find(uid);
+    auto known = known_.find(key);
     if (known == known_.end() || now - known->second.since >= believed)
         return std::nullopt;
     return known->second.workload;
 }
 
+// With the mutex.
+void Owners::sweep(Clock::time_point now)
+{
+    if (known_.size() >= most_known)
+        known_.clear();
+    if (now - swept_ < believed)
+        return;
+    swept_ = now;
+    std::erase_if(known_, [now](const auto &known) {
+        return now - known.second.since >= believed;
+    });
+}
+
 Result<Workload> Owners::find(const std::string &ns, const OwnerRef &owner,
                               Kube &kube, Clock::time_point now)
 {
-    if (auto known = look_up(owner.uid, now))
+    Key key{ns, owner};
+    if (auto known = look_up(key, now))
         return *known;
     auto read = kube.get_owner(ns, owner);
     if (!read && !is_final(read.error().code))
@@ -43,9 +56,8 @@ Result<Workload> Owners::find(const std::string &ns, const OwnerRef &owner,
         return fail(Code::busy, read.error().message);
     Workload workload = read ? std::move(*read) : Workload{};
     std::lock_guard lock(mutex_);
-    if (known_.size() >= most_known)
-        known_.clear();
-    known_.insert_or_assign(owner.uid, Known{workload, now});
+    sweep(now);
+    known_.insert_or_assign(std::move(key), Known{workload, now});
     return workload;
 }
 

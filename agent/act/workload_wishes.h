@@ -8,11 +8,12 @@
 #include "common/base/mailbox.h"
 #include "common/base/result.h"
 
+#include <compare>
 #include <cstddef>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
 
 namespace bridge {
 
@@ -26,6 +27,13 @@ class Owners {
     Result<Pod> with_wishes(const Pod &pod, Kube &kube, Clock::time_point now);
 
   private:
+    // What a Pod says of its owner, which may be wrong, with the namespace.
+    struct Key {
+        std::string ns;
+        OwnerRef owner;
+
+        auto operator<=>(const Key &) const = default;
+    };
     struct Known {
         Workload workload; // without a uid: it could not be read
         Clock::time_point since;
@@ -33,11 +41,12 @@ class Owners {
 
     Result<Workload> find(const std::string &ns, const OwnerRef &owner,
                           Kube &kube, Clock::time_point now);
-    std::optional<Workload> look_up(const std::string &uid,
-                                    Clock::time_point now);
+    std::optional<Workload> look_up(const Key &key, Clock::time_point now);
+    void sweep(Clock::time_point now);
 
     std::mutex mutex_;
-    std::unordered_map<std::string, Known> known_; // by uid
+    std::map<Key, Known> known_;
+    Clock::time_point swept_{};
 };
 
 } // namespace bridge

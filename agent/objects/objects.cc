@@ -22,6 +22,7 @@ namespace bridge {
 
 namespace {
 
+constexpr std::size_t max_claims = 128; // each is some requests
 constexpr std::size_t max_unfit_reasons = 10; // they end up in one message
 // Of a Pod's labels, or annotations, that the agent may use: bytes of all names
 // and values, and of one value. slurmctld takes 1024 bytes of a text.
@@ -158,12 +159,19 @@ bool limit_number(TextMap &annotations)
            }) > 0;
 }
 
+// None if it is larger than any object's: the API server takes every text.
 OwnerRef controller_of(const Json &metadata)
 {
-    for (const Json &owner : metadata.items("ownerReferences"))
-        if (owner.flag("controller"))
-            return {owner.text("apiVersion"), owner.text("kind"),
-                    owner.text("name"), owner.text("uid")};
+    constexpr std::size_t most = 253; // bytes, as of a name
+    for (const Json &owner : metadata.items("ownerReferences")) {
+        if (!owner.flag("controller"))
+            continue;
+        OwnerRef made{owner.text("apiVersion"), owner.text("kind"),
+                      owner.text("name"), owner.text("uid")};
+        bool fits = std::max({made.api_version.size(), made.kind.size(),
+                              made.name.size(), made.uid.size()}) <= most;
+        return fits ? made : OwnerRef{};
+    }
     return {};
 }
 
@@ -240,6 +248,11 @@ void read_spec(Pod &pod, const Json &object)
     pod.predicate = std::move(placement.required);
     pod.preferred = std::move(placement.preferred);
     pod.claims = claims_of(object);
+    if (pod.claims.size() > max_claims) {
+        pod.claims.clear();
+        pod.unfit_reasons.push_back(
+            std::format("it has more than {} volume claims", max_claims));
+    }
     pod.resource_claims = pod_claims_of(object);
     pod.cpus = pod_cpus_of(object);
     pod.extended = extended_resources_of(object);

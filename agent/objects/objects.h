@@ -72,7 +72,7 @@ struct OwnerRef {
     std::string name;
     std::string uid;
 
-    bool operator==(const OwnerRef &) const = default;
+    auto operator<=>(const OwnerRef &) const = default;
 };
 
 struct Pod {

@@ -98,6 +98,28 @@ TEST_CASE("an owner that is gone, or not to be read, ends the walk")
     }
 }
 
+TEST_CASE("a Pod that names another's owner wrongly changes nothing for others")
+{
+    Family family;
+    Pod other = make_pod("other");
+    SUBCASE("in another namespace")
+    {
+        other.key.ns = "elsewhere";
+        other.owner = family.pod.owner;
+    }
+    SUBCASE("by another name")
+    {
+        other.owner = family.pod.owner;
+        other.owner.name = "x";
+    }
+    family.kube.fail_next("get_owner", Code::not_found);
+    auto with = family.owners.with_wishes(other, family.kube, family.now);
+    REQUIRE(with);
+    CHECK(wishes_in(with->annotations).empty());
+
+    CHECK(value_of(family.wishes(), "qos") == "of-job");
+}
+
 TEST_CASE("while an owner cannot be read nothing is concluded")
 {
     for (Code code : {Code::busy, Code::uncertain, Code::internal}) {

@@ -289,3 +289,36 @@ TEST_CASE("what a Pod says in vain is not kept, and the Pod is refused for it")
     CHECK(good.annotation("slurmk8s/comment").size() == 1500);
     CHECK(good.unfit_reasons.empty());
 }
+
+TEST_CASE("a Pod has at most 128 volume claims")
+{
+    auto with = [](int number) {
+        std::string volumes;
+        for (int i = 0; i < number; i++)
+            volumes += std::string(i == 0 ? "" : ",") +
+                       R"({"name": "v", "persistentVolumeClaim":)" +
+                       R"({"claimName": "c)" + std::to_string(i) + R"("}})";
+        return pod_from(
+            json_of(R"({"spec": {"volumes": [)" + volumes + "]}}"));
+    };
+    CHECK(with(128).claims.size() == 128);
+    CHECK(with(128).unfit_reasons.empty());
+
+    Pod more = with(129);
+    CHECK(more.claims.empty());
+    REQUIRE(more.unfit_reasons.size() == 1);
+    CHECK(more.unfit_reasons.front() == "it has more than 128 volume claims");
+}
+
+TEST_CASE("an owner whose words are longer than any object's is none")
+{
+    auto owner_with = [](std::size_t length) {
+        return pod_from(json_of(R"({"metadata": {"ownerReferences": [{
+                   "apiVersion": "v1", "kind": "X", "name": "a", "uid": ")" +
+                                std::string(length, 'u') +
+                                R"(", "controller": true}]}})"))
+            .owner;
+    };
+    CHECK(owner_with(253).uid.size() == 253);
+    CHECK(owner_with(254) == OwnerRef{});
+}
