@@ -6,13 +6,16 @@
 #include "common/base/peer_user.h"
 #include "common/base/system_error.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <exception>
+#include <fcntl.h>
 #include <iterator>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
 
@@ -124,20 +127,77 @@ void SessionServer::join_ended()
     ended.clear(); // joins, without the lock
 }
 
-// Admits the user that the kernel identified at the UNIX socket, or, with TLS,
-// a stranger from that address. Returns false when there are too many.
+// Admits the user that the kernel identified at the UNIX socket. Returns false
+// when there are too many.
 bool SessionServer::admit(Caller &caller)
 {
-    std::string who = caller.user ? "uid " + std::to_string(*caller.user)
-                                  : address_of_caller(caller.fd);
-    auto limit =
-        caller.user == 0 ? Places::Limit::of_all_alone : Places::Limit::of_both;
-    auto place = (caller.user ? calls_ : strangers_).take(who, limit);
+    std::string who = "uid " + std::to_string(*caller.user);
+    auto place =
+        calls_.take(who, caller.user == 0 ? Places::Limit::of_all_alone
+                                          : Places::Limit::of_both);
     if (place)
         caller.call = std::move(*place);
     else
         log_refusal(who);
     return place.has_value();
+}
+
+// Admits a caller by TLS. Returns nothing when there is no room, or when it has
+// gone already.
+std::optional<SessionServer::Stranger>
+SessionServer::admit_stranger(const OwnedFd &caller)
+{
+    std::string address = address_of_caller(caller);
+    if (address.empty() || !make_room(address))
+        return std::nullopt;
+    OwnedFd fd(fcntl(caller.get(), F_DUPFD_CLOEXEC, 0));
+    if (!fd)
+        return std::nullopt;
+    return Stranger{std::move(address), std::move(fd)};
+}
+
+// Ends the oldest stranger when all places are taken, or when those of this
+// address are: then one of that address. Returns false when there are only
+// such whose requests are being checked.
+bool SessionServer::make_room(const std::string &address)
+{
+    std::lock_guard lock(mutex_);
+    std::size_t all = 0, of_address = 0;
+    for (const Session &session : sessions_) {
+        all += session.stranger ? 1 : 0;
+        of_address +=
+            session.stranger && session.stranger->address == address ? 1 : 0;
+    }
+    bool is_full = of_address >= most_of_address;
+    if (!is_full && all < most_strangers)
+        return true;
+    log_refusal(address);
+    auto oldest = std::ranges::find_if(sessions_, [&](const Session &session) {
+        const auto &stranger = session.stranger;
+        return stranger && !stranger->in_check &&
+               (!is_full || stranger->address == address);
+    });
+    if (oldest == sessions_.end())
+        return false;
+    shutdown(oldest->stranger->fd.get(), SHUT_RDWR); // wakes its thread
+    oldest->stranger.reset();
+    return true;
+}
+
+// Keeps a stranger from being ended, or allows it again. Returns false when it
+// has been ended.
+bool SessionServer::set_in_check(Session &session, bool in_check)
+{
+    std::lock_guard lock(mutex_);
+    if (session.stranger)
+        session.stranger->in_check = in_check;
+    return session.stranger.has_value();
+}
+
+void SessionServer::forget_stranger(Session &session)
+{
+    std::lock_guard lock(mutex_);
+    session.stranger.reset();
 }
 
 // Logs at most once a minute, so that callers cannot fill the log.
@@ -154,27 +214,23 @@ void SessionServer::log_refusal(const std::string &who)
 }
 
 // Callers beyond the limit are disconnected without a message, which would need
-// a thread.
+// a thread; so are strangers that make room for others.
 void SessionServer::take(const Listener &from)
 try {
     Caller caller{accept_caller(from.fd)};
     if (!caller.fd)
         return;
-    if (!from.by_tls) {
-        auto user = peer_user(caller.fd.get());
-        if (!user)
-            return log_refusal("the UNIX socket: " + user.error().message);
-        caller.user = *user;
-    }
-    if (!admit(caller))
+    if (from.by_tls) {
+        if (auto stranger = admit_stranger(caller.fd))
+            serve_on_thread(std::move(caller), std::move(stranger));
         return;
-    Session &session = sessions_.emplace_back();
-    session.thread = std::jthread([this, &session, caller = std::move(caller)](
-                                      std::stop_token stop) mutable {
-        serve_caller(std::move(caller), stop);
-        std::lock_guard lock(mutex_);
-        session.over = true;
-    });
+    }
+    auto user = peer_user(caller.fd.get());
+    if (!user)
+        return log_refusal("the UNIX socket: " + user.error().message);
+    caller.user = *user;
+    if (admit(caller))
+        serve_on_thread(std::move(caller), std::nullopt);
 } catch (const std::exception &e) { // no thread, or out of memory
     std::lock_guard lock(mutex_);
     if (!sessions_.empty() && !sessions_.back().thread.joinable())
@@ -182,7 +238,22 @@ try {
     log_warning("a session of a user was turned away", {{"err", e.what()}});
 }
 
-void SessionServer::serve_caller(Caller caller, const std::stop_token &stop)
+void SessionServer::serve_on_thread(Caller caller,
+                                    std::optional<Stranger> stranger)
+{
+    Session &session = sessions_.emplace_back();
+    session.stranger = std::move(stranger);
+    session.thread = std::jthread([this, &session, caller = std::move(caller)](
+                                      std::stop_token stop) mutable {
+        serve_caller(session, std::move(caller), stop);
+        std::lock_guard lock(mutex_);
+        session.stranger.reset();
+        session.over = true;
+    });
+}
+
+void SessionServer::serve_caller(Session &session, Caller caller,
+                                 const std::stop_token &stop)
 try {
     TlsConnection tls;
     if (!caller.user) {
@@ -192,12 +263,12 @@ try {
         tls = std::move(*made);
     }
     PeerStream peer(caller.fd.release(), std::move(tls));
-    talk(peer, caller, stop);
+    talk(peer, session, caller, stop);
 } catch (const std::exception &e) { // out of memory
     log_warning("a session of a user failed", {{"err", e.what()}});
 }
 
-void SessionServer::talk(PeerStream &peer, Caller &caller,
+void SessionServer::talk(PeerStream &peer, Session &session, Caller &caller,
                          const std::stop_token &stop)
 {
     auto until =
@@ -206,14 +277,29 @@ void SessionServer::talk(PeerStream &peer, Caller &caller,
         log_debug("a session did not begin", {{"err", done.error().message}});
         return;
     }
-    SessionEnd end = answer(peer, caller, until, stop);
+    SessionEnd end = answer(peer, session, caller, until, stop);
     if (peer.send(FrameType::ended, encode(end),
                   Clock::now() + goodbye_patience, stop))
         peer.finish(Clock::now() + linger, stop);
 }
 
-SessionEnd SessionServer::answer(PeerStream &peer, Caller &caller,
-                                 Clock::time_point until,
+// Returns the user whom the kernel or the login has identified. A stranger is
+// still counted as such, and is not ended, when this succeeds.
+Result<uid_t> SessionServer::identify(Session &session, const Caller &caller,
+                                      const std::string &login)
+{
+    if (caller.user)
+        return *caller.user;
+    if (!set_in_check(session, true))
+        return fail(Code::gone, "other callers have taken the place");
+    auto user = whose_login_(login);
+    if (!user)
+        set_in_check(session, false);
+    return user;
+}
+
+SessionEnd SessionServer::answer(PeerStream &peer, Session &session,
+                                 Caller &caller, Clock::time_point until,
                                  const std::stop_token &stop)
 {
     auto hello = peer.wait_frame(until, stop);
@@ -224,22 +310,22 @@ SessionEnd SessionServer::answer(PeerStream &peer, Caller &caller,
     auto request = decode_session_request(hello->text);
     if (!request)
         return refuse(request.error());
-    auto user = caller.user ? Result<uid_t>(*caller.user)
-                            : whose_login_(request->login);
+    auto user = identify(session, caller, request->login);
     if (!user)
         return refuse(user.error());
     auto place = served_.take("uid " + std::to_string(*user),
                               *user == 0 ? Places::Limit::of_all_alone
                                          : Places::Limit::of_both);
-    if (!place)
+    if (!place) {
+        set_in_check(session, false);
         return {0,
                 place.error() == Places::Full::of_one
                     ? "you have too many sessions: end another first"
                     : "slurmk8sd has too many sessions: try again later",
                 false};
+    }
     caller.session = std::move(*place);
-    if (!caller.user)
-        caller.call = {}; // no longer a stranger
+    forget_stranger(session);
     try {
         return serve_(peer, *request, *user, stop);
     } catch (const std::exception &e) { // out of memory

@@ -36,7 +36,7 @@ class SessionServer {
     // why they get no session.
     static constexpr std::size_t most_calls_of_user = most_of_user + 4;
     // Limits on TLS connections whose user is not known yet: in total, and for
-    // each IP address.
+    // each IP address. A further caller takes the place of the oldest of them.
     static constexpr std::size_t most_strangers = 32;
     static constexpr std::size_t most_of_address = 16;
 
@@ -65,12 +65,20 @@ class SessionServer {
     struct Caller {
         OwnedFd fd;
         std::optional<uid_t> user{};
-        Places::Place call{};    // until it ends; a stranger's: until known
+        Places::Place call{};    // at the UNIX socket, until it ends
         Places::Place session{}; // while it is served
+    };
+    // A caller by TLS, until its session begins.
+    struct Stranger {
+        std::string address;
+        OwnedFd fd; // a duplicate, with which the connection can be ended
+        bool in_check = false; // its request has come; it is not ended now
     };
     struct Session {
         std::jthread thread;
-        bool over = false; // protected by mutex_
+        // Both are protected by mutex_.
+        bool over = false;
+        std::optional<Stranger> stranger{}; // reset also when it is ended
     };
 
     SessionServer(std::vector<Listener> listeners, TlsContext tls, OwnedFd wake,
@@ -78,13 +86,22 @@ class SessionServer {
     void run(const std::stop_token &stop);
     void take(const Listener &from);
     bool admit(Caller &caller);
+    std::optional<Stranger> admit_stranger(const OwnedFd &caller);
+    bool make_room(const std::string &address);
+    void serve_on_thread(Caller caller, std::optional<Stranger> stranger);
+    bool set_in_check(Session &session, bool in_check);
+    void forget_stranger(Session &session);
     void log_refusal(const std::string &who);
     void join_ended();
-    void serve_caller(Caller caller, const std::stop_token &stop);
-    void talk(PeerStream &peer, Caller &caller, const std::stop_token &stop);
-    SessionEnd answer(PeerStream &peer, Caller &caller,
+    void serve_caller(Session &session, Caller caller,
+                      const std::stop_token &stop);
+    void talk(PeerStream &peer, Session &session, Caller &caller,
+              const std::stop_token &stop);
+    SessionEnd answer(PeerStream &peer, Session &session, Caller &caller,
                       PeerStream::Clock::time_point until,
                       const std::stop_token &stop);
+    Result<uid_t> identify(Session &session, const Caller &caller,
+                           const std::string &login);
 
     std::vector<Listener> listeners_;
     TlsContext tls_;
@@ -92,10 +109,9 @@ class SessionServer {
     WhoseLogin whose_login_;
     Serve serve_;
     Places calls_{most_sessions, most_calls_of_user}; // at the UNIX socket
-    Places strangers_{most_strangers, most_of_address};
     Places served_{most_sessions, most_of_user};
     std::mutex mutex_;
-    std::list<Session> sessions_; // thread_ only, except over
+    std::list<Session> sessions_; // oldest first; thread_ only
     std::uint64_t refused_ = 0;   // since the last log line; thread_ only
     PeerStream::Clock::time_point next_log_{}; // thread_ only
     std::jthread thread_;                      // last: it uses all of the above

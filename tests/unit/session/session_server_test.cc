@@ -137,6 +137,20 @@ PeerStream call_from(const char *from, const std::string &to)
     return PeerStream(fd.release());
 }
 
+// From this address of loopback, with TLS.
+PeerStream speak_from(const char *from, const World &world)
+{
+    PeerStream call = call_from(from, world.conf.address);
+    auto context = client_tls(world.conf.ca_file);
+    REQUIRE(context.has_value());
+    int fd = dup(call.fd());
+    auto tls = connect_tls(**context, fd, "127.0.0.1");
+    REQUIRE(tls.has_value());
+    PeerStream peer(fd, std::move(*tls));
+    REQUIRE(peer.shake_hands(Clock::now() + 5s, {}));
+    return peer;
+}
+
 bool is_turned_away(PeerStream &peer)
 {
     auto frame = peer.wait_frame(Clock::now() + 2s, {});
@@ -246,7 +260,7 @@ TEST_CASE_FIXTURE(World, "who connects and says nothing keeps no others out")
     CHECK(is_turned_away(silent.back()));
 }
 
-TEST_CASE_FIXTURE(World, "strangers by TLS are few, of all and of each address")
+TEST_CASE_FIXTURE(World, "a stranger by TLS takes the place of the oldest one")
 {
     use_tls();
     conf.address = "127.0.0.1:" + free_port();
@@ -255,24 +269,41 @@ TEST_CASE_FIXTURE(World, "strangers by TLS are few, of all and of each address")
     for (std::size_t i = 0; i < SessionServer::most_of_address; i++)
         silent.push_back(call_from("127.0.0.1", conf.address));
 
-    PeerStream more = call_from("127.0.0.1", conf.address);
-    CHECK(is_turned_away(more));
+    PeerStream more = speak_from("127.0.0.1", *this);
+    CHECK(answer_to(more, hello_of(job_seven("good"))) == "uid 1001 job 7");
+    CHECK(is_turned_away(silent.front()));
 
-    PeerStream other = call_from("127.0.0.2", conf.address);
-    auto context = client_tls(conf.ca_file);
-    REQUIRE(context.has_value());
-    auto tls = connect_tls(**context, other.fd(), "127.0.0.1");
-    REQUIRE(tls.has_value());
-    CHECK(PeerStream(dup(other.fd()), std::move(*tls))
-              .shake_hands(Clock::now() + 3s, {}));
-
-    for (std::size_t i = SessionServer::most_of_address + 1;
-         i < SessionServer::most_strangers; i++)
+    for (std::size_t i = 0; i < SessionServer::most_of_address; i++)
         silent.push_back(call_from("127.0.0.2", conf.address));
-    PeerStream last = call_from("127.0.0.3", conf.address);
-    CHECK(is_turned_away(last));
+    silent.push_back(call_from("127.0.0.3", conf.address));
+    PeerStream last = speak_from("127.0.0.3", *this);
+    CHECK(answer_to(last, hello_of(job_seven("good"))) == "uid 1001 job 7");
+    CHECK(is_turned_away(silent[1]));
     PeerStream here = connect(); // at the socket
     CHECK(answer_to(here, hello_of(job_seven())).contains("job 7"));
+}
+
+TEST_CASE_FIXTURE(World, "strangers take no place of a session")
+{
+    use_tls();
+    conf.address = "127.0.0.1:" + free_port();
+    REQUIRE(start());
+    SessionRequest stays = job_seven("good");
+    stays.follow = true;
+    PeerStream served = speak_from("127.0.0.1", *this);
+    REQUIRE(served.send(FrameType::hello, hello_of(stays), Clock::now() + 5s,
+                        {}));
+    REQUIRE(served.wait_frame(Clock::now() + 5s, {}).has_value());
+
+    std::vector<PeerStream> silent;
+    for (std::size_t i = 0; i <= SessionServer::most_of_address; i++)
+        silent.push_back(call_from("127.0.0.1", conf.address));
+    CHECK(is_turned_away(silent.front()));
+
+    server.reset();
+    auto end = served.wait_frame(Clock::now() + 5s, {});
+    REQUIRE(end.has_value());
+    CHECK(decode_session_end(end->text).value().refused == "ended");
 }
 
 TEST_CASE_FIXTURE(World, "over TLS a login says who calls")
