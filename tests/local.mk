@@ -143,6 +143,7 @@ tests_unit_unit_tests_SOURCES = \
 	tests/unit/common/slurm/shadow_partitions_test.cc \
 	tests/unit/common/slurm/slurm_record_test.cc \
 	tests/unit/common/slurm/tres_memory_test.cc \
+	tests/unit/common/web/page_server_test.cc \
 	tests/unit/daemon/group_watch_test.cc \
 	tests/unit/daemon/hook_server_test.cc \
 	tests/unit/daemon/lease_keeper_test.cc \

@@ -9,7 +9,7 @@ namespace bridge {
 
 namespace {
 
-constexpr std::size_t web_threads = 4;
+constexpr std::size_t web_threads = 16;
 constexpr char json[] = "application/json";
 constexpr int forbidden = 403;
 

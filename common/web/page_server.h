@@ -38,7 +38,8 @@ class PageServer {
 
     // Listens at address, which is IP:PORT, and serves these pages, by path.
     // setting: the address as the user has given it, for messages. threads: how
-    // many pages are served at once. Code::rejected for any other text,
+    // many connections are served at once; while more wait, the oldest one
+    // that sends or reads slowly is ended. Code::rejected for any other text,
     // Code::denied when it is not possible to listen there.
     static Result<std::unique_ptr<PageServer>>
     start(const std::string &address, const std::string &setting,

@@ -25,7 +25,7 @@ namespace bridge::slinky {
 namespace {
 
 constexpr int exit_replaced = 3; // another operator acts
-constexpr std::size_t web_threads = 2;
+constexpr std::size_t web_threads = 8;
 constexpr std::chrono::seconds lease_timeout{5};
 constexpr std::size_t longest_name = 4096; // bytes of the Pod's namespace file
 constexpr char namespace_file[] =
