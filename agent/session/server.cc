@@ -132,9 +132,8 @@ void SessionServer::join_ended()
 bool SessionServer::admit(Caller &caller)
 {
     std::string who = "uid " + std::to_string(*caller.user);
-    auto place =
-        calls_.take(who, caller.user == 0 ? Places::Limit::of_all_alone
-                                          : Places::Limit::of_both);
+    auto place = calls_.take(who, caller.user == 0 ? Places::Limit::of_all_alone
+                                                   : Places::Limit::of_both);
     if (place)
         caller.call = std::move(*place);
     else

@@ -30,9 +30,8 @@ void PageCallers::make_room()
         served_, [](const Served *one) { return !one->ended_; }));
     if (queued_ == 0 || busy + queued_ <= threads_)
         return;
-    auto oldest = std::ranges::find_if(served_, [](const Served *one) {
-        return one->waits_ && !one->ended_;
-    });
+    auto oldest = std::ranges::find_if(
+        served_, [](const Served *one) { return one->waits_ && !one->ended_; });
     if (oldest == served_.end())
         return;
     (*oldest)->ended_ = true;

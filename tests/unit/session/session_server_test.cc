@@ -291,8 +291,8 @@ TEST_CASE_FIXTURE(World, "strangers take no place of a session")
     SessionRequest stays = job_seven("good");
     stays.follow = true;
     PeerStream served = speak_from("127.0.0.1", *this);
-    REQUIRE(served.send(FrameType::hello, hello_of(stays), Clock::now() + 5s,
-                        {}));
+    REQUIRE(
+        served.send(FrameType::hello, hello_of(stays), Clock::now() + 5s, {}));
     REQUIRE(served.wait_frame(Clock::now() + 5s, {}).has_value());
 
     std::vector<PeerStream> silent;
