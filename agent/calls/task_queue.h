@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tasks for worker threads, in lanes: each namespace has its own, so that
-// thousands of tasks of one do not delay those of another, and tasks of one that
-// take long do not have all threads. Any thread may add and take tasks.
+// thousands of tasks of one do not delay those of another, and tasks of one
+// that take long do not have all threads. Any thread may add and take tasks.
 #pragma once
 
 #include <condition_variable>
@@ -65,7 +65,7 @@ class TaskQueue {
     std::condition_variable filled_;
     Lanes lanes_;                  // those with tasks that wait or run
     std::list<std::string> turns_; // lanes of which a task may begin
-    bool common_is_next_ = true; // the lane ""
+    bool common_is_next_ = true;   // the lane ""
     std::size_t size_ = 0;
     bool closed_ = false;
 };

@@ -74,8 +74,8 @@ struct GangEntry {
     std::string group_told;
 
     // --- VolumeLooks; volumes_used: Placement, too
-    bool volumes_used = true; // its placement follows what was read last
-    Clock::time_point volumes_due{};   // when its volume claims are read again
+    bool volumes_used = true;        // its placement follows what was read last
+    Clock::time_point volumes_due{}; // when its volume claims are read again
     std::set<std::string> claims_read; // the claims in gang.volumes
     unsigned volume_looks = 0;         // in a row, that were not enough
 

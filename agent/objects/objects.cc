@@ -22,7 +22,7 @@ namespace bridge {
 
 namespace {
 
-constexpr std::size_t max_claims = 128; // each is some requests
+constexpr std::size_t max_claims = 128;       // each is some requests
 constexpr std::size_t max_unfit_reasons = 10; // they end up in one message
 // Of a Pod's labels, or annotations, that the agent may use: bytes of all names
 // and values, and of one value. slurmctld takes 1024 bytes of a text.

@@ -25,9 +25,9 @@ constexpr auto settle_time = 2 * answer_time;
 // room for all.
 constexpr std::chrono::seconds part_time{30};
 // How long a script may be missing. It counts from the first attempt that does
-// not find it, not from the submission: a job that waits for a node says nothing
-// of a file system that has hung, and slurmctld writes its scripts once that
-// works again.
+// not find it, not from the submission: a job that waits for a node says
+// nothing of a file system that has hung, and slurmctld writes its scripts once
+// that works again.
 constexpr std::chrono::minutes script_time{2};
 // By then slurmctld has saved what was written to a job. A tag that comes back
 // after another crash must not name Pods that are gone, which would end the
@@ -158,9 +158,8 @@ std::optional<BatchJobs::Made> BatchJobs::take(BatchPodMade &made)
 void BatchJobs::failed(JobRef job, const Error &error)
 {
     const bool missing = error.code == Code::gone;
-    const Clock::duration patience =
-        std::max<Clock::duration>(context_.conf->bind_timeout,
-                                  missing ? script_time : Clock::duration{});
+    const Clock::duration patience = std::max<Clock::duration>(
+        context_.conf->bind_timeout, missing ? script_time : Clock::duration{});
     table_.note_script(job, context_.now, missing);
     if (error.code == Code::not_found) {
         table_.drop(job);

@@ -51,9 +51,9 @@ void Owner::turn()
 }
 
 // Does for all at once what must not wait for a gang's turn: which nodes the
-// plugin may give to other jobs is told after this turn; how Pods ended is noted
-// before they are deleted; and jobs that already wait in Slurm are counted
-// before any is added.
+// plugin may give to other jobs is told after this turn; how Pods ended is
+// noted before they are deleted; and jobs that already wait in Slurm are
+// counted before any is added.
 void Owner::line_up(const std::set<std::string> &woken)
 {
     for (const std::string &uid : woken)

@@ -142,8 +142,8 @@ void WaitMessages::push(const std::string &uid, const std::string &ns,
     report.queued = true;
 }
 
-// A write is for one state of the Pod: the next one that the watch shows has the
-// message, or what somebody else wrote over it.
+// A write is for one state of the Pod: the next one that the watch shows has
+// the message, or what somebody else wrote over it.
 bool WaitMessages::has_followed(const Pod &pod, const Report &report)
 {
     return report.slot->is_older_than(pod) || shows(pod, report.shown);
@@ -158,7 +158,8 @@ void WaitMessages::answered(const std::string &uid, const std::string &ns,
     Report &report = known->second;
     report.queued = false;
     PodPtr pod = gangs_.find_in(report.gang, uid);
-    const bool listens = pod && may_be_told(*pod) && !report.shown.message.empty();
+    const bool listens =
+        pod && may_be_told(*pod) && !report.shown.message.empty();
     const bool is_old =
         listens && !wrote && wrote.error().code == Code::conflict;
     if (!report.slot->empty() || (is_old && report.slot->repeat_on(pod))) {

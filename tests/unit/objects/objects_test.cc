@@ -298,8 +298,7 @@ TEST_CASE("a Pod has at most 128 volume claims")
             volumes += std::string(i == 0 ? "" : ",") +
                        R"({"name": "v", "persistentVolumeClaim":)" +
                        R"({"claimName": "c)" + std::to_string(i) + R"("}})";
-        return pod_from(
-            json_of(R"({"spec": {"volumes": [)" + volumes + "]}}"));
+        return pod_from(json_of(R"({"spec": {"volumes": [)" + volumes + "]}}"));
     };
     CHECK(with(128).claims.size() == 128);
     CHECK(with(128).unfit_reasons.empty());

@@ -42,10 +42,10 @@ TEST_CASE("a request that would take long to look at is refused")
     std::string fits(1024, 'x');
     std::string large = fits + "x";
     char *Desc::*const fields[] = {
-        &Desc::partition,       &Desc::features,     &Desc::prefer,
-        &Desc::account,         &Desc::qos,          &Desc::alloc_node,
-        &Desc::tres_per_job,    &Desc::tres_per_node,
-        &Desc::tres_per_socket, &Desc::tres_per_task};
+        &Desc::partition,    &Desc::features,      &Desc::prefer,
+        &Desc::account,      &Desc::qos,           &Desc::alloc_node,
+        &Desc::tres_per_job, &Desc::tres_per_node, &Desc::tres_per_socket,
+        &Desc::tres_per_task};
     for (char *Desc::*field : fields) {
         Desc desc = unset();
         desc.*field = fits.data();
