@@ -163,7 +163,7 @@ try {
 int job_submit(job_desc_msg_t *desc, std::uint32_t submit_uid,
                char **err_msg) noexcept
 try {
-    if (auto reason = bridge::size_refusal_reason(*desc))
+    if (auto reason = bridge::too_large_reason(*desc))
         return bridge::refuse(*reason, err_msg, ESLURM_PATHNAME_TOO_LONG);
     if (auto rc = bridge::notarize(*desc, submit_uid, err_msg))
         return *rc;
@@ -197,7 +197,7 @@ int job_modify(job_desc_msg_t *desc, void *job, std::uint32_t submit_uid,
 try {
     if (bridge::from_agent(submit_uid))
         return SLURM_SUCCESS;
-    if (auto reason = bridge::size_refusal_reason(*desc))
+    if (auto reason = bridge::too_large_reason(*desc))
         return bridge::refuse(*reason, err_msg, ESLURM_PATHNAME_TOO_LONG);
     if (!bridge::facts_of(job).ours)
         return bridge::judge_place(

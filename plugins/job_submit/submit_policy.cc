@@ -173,12 +173,12 @@ constexpr std::uint32_t max_entries = 4096;
 
 } // namespace
 
-std::optional<std::string> size_refusal_reason(const job_desc_msg_t &desc)
+std::optional<std::string> too_large_reason(const job_desc_msg_t &desc)
 {
     for (const Text &one : texts)
         if (const char *text = desc.*one.text;
             text && strnlen(text, max_text + 1) > max_text)
-            return std::string("The job's ") + one.name + " has more than " +
+            return std::string("The job's ") + one.name + ": more than " +
                    std::to_string(max_text) + " characters.";
     if (desc.spank_job_env && desc.spank_job_env_size > max_entries)
         return "The job's SPANK environment has more than " +

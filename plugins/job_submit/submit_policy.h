@@ -24,7 +24,7 @@ bool is_agent(std::uint32_t uid, std::uint32_t slurm_user);
 // slurmctld has the same limits for texts (_test_job_desc_fields() in
 // job_mgr.c), but checks them only after the hook, and none for the number of
 // entries in spank_job_env.
-std::optional<std::string> size_refusal_reason(const job_desc_msg_t &desc);
+std::optional<std::string> too_large_reason(const job_desc_msg_t &desc);
 
 // For jobs that the agent has not submitted: returns the reason for a refusal,
 // or nothing.

@@ -153,6 +153,30 @@ def refusals():
 
 
 @case
+def large_requests():
+    """what would take long to look at is refused before it is looked at, with or
+    without an image, also when a job is changed"""
+    image = "--k8s-image=busybox:stable"
+    volumes = ",".join(f"v{number}" for number in range(101))
+    partitions = ",".join(["x"] * 50000)
+    features = "&".join(["k8s"] * 25000)
+    for options, words in (
+            ([image, f"--k8s-volume={volumes}"], "more than 100 volumes"),
+            ([image, f"--k8s-volume={volumes * 20}"], "at most 4096 characters"),
+            ([image, "-p", partitions], "partition: more than 1024 characters"),
+            (["-p", partitions], "partition: more than 1024 characters"),
+            (["-C", features], "features: more than 1024 characters")):
+        said = refused(*options)
+        check(words in said, f"{options[0]}: {said[-300:]}")
+
+    number = submit("--hold")
+    said = bed.run("scontrol", "update", f"JobId={number}", f"Features={features}",
+                   user="alice", check=False)
+    check(said.strip(), "nothing was said")
+    check("k8s&k8s&k8s" not in job(number)["features"], "features of the job")
+
+
+@case
 def secrecy():
     """another user reads neither the file nor the job's words"""
     number = submit(script="#!/bin/sh\n# my password\n")

@@ -49,18 +49,18 @@ TEST_CASE("a request that would take long to look at is refused")
     for (char *Desc::*field : fields) {
         Desc desc = unset();
         desc.*field = fits.data();
-        CHECK_FALSE(size_refusal_reason(desc));
+        CHECK_FALSE(too_large_reason(desc));
         desc.*field = large.data();
-        CHECK(size_refusal_reason(desc).value().contains("1024 characters"));
+        CHECK(too_large_reason(desc).value().contains("1024 characters"));
     }
 
     Desc desc = unset();
     std::vector<char *> entries(4097, text);
     desc.spank_job_env = entries.data();
     desc.spank_job_env_size = 4096;
-    CHECK_FALSE(size_refusal_reason(desc));
+    CHECK_FALSE(too_large_reason(desc));
     desc.spank_job_env_size = 4097;
-    CHECK(size_refusal_reason(desc));
+    CHECK(too_large_reason(desc));
 }
 
 TEST_CASE("only SlurmUser and root are the agent")
