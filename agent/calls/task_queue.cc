@@ -98,8 +98,10 @@ void TaskQueue::done(Lanes::iterator at)
     lane.running--;
     if (lane.running == 0 && lane.tasks.empty())
         lanes_.erase(at);
-    else if (line_up(lane))
+    else if (line_up(lane) && !closed_)
         filled_.notify_one();
+    if (closed_) // who is done may not come back for another
+        filled_.notify_all();
 }
 
 void TaskQueue::close()

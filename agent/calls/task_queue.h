@@ -40,7 +40,8 @@ class TaskQueue {
     // be before the queue is.
     std::optional<Task> pop();
 
-    // Wakes every waiting thread; later calls of pop() do not wait any more.
+    // Wakes every waiting thread; later calls of pop() wait only while all
+    // tasks that are left are of lanes with as many as may run.
     void close();
 
     std::size_t size();

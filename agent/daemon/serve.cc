@@ -175,10 +175,12 @@ Result<std::unique_ptr<SessionServer>> serve_users(const SessionConf &where,
         LoginDir(state_dir(names::logins_dir)), patience);
     return SessionServer::start(
         where,
-        [logins](const std::string &secret) {
+        [logins](const std::string &secret,
+                 const std::function<bool()> &goes_on) {
             return logins->user_of(secret,
                                    std::chrono::floor<std::chrono::seconds>(
-                                       std::chrono::system_clock::now()));
+                                       std::chrono::system_clock::now()),
+                                   goes_on);
         },
         [sessions](PeerStream &peer, const SessionRequest &request,
                    uid_t caller, const std::stop_token &stop) {

@@ -157,9 +157,8 @@ std::optional<BatchJobs::Made> BatchJobs::take(BatchPodMade &made)
 
 void BatchJobs::failed(JobRef job, const Error &error)
 {
-    const bool missing = error.code == Code::gone;
-    const Clock::duration patience = std::max<Clock::duration>(
-        context_.conf->bind_timeout, missing ? script_time : Clock::duration{});
+    const auto patience = context_.conf->bind_timeout;
+    const bool missing = error.code == Code::gone; // its script
     table_.note_script(job, context_.now, missing);
     if (error.code == Code::not_found) {
         table_.drop(job);
@@ -170,8 +169,9 @@ void BatchJobs::failed(JobRef job, const Error &error)
             newer_problem,
             "they wait without Pods until slurmk8sd is upgraded: " +
                 error.message);
-    } else if (!table_.retry(job, context_.now, patience, error.retry_after) ||
-               error.code == Code::rejected) {
+    } else if (bool goes_on =
+                   table_.retry(job, context_.now, patience, error.retry_after);
+               (!goes_on && !missing) || error.code == Code::rejected) {
         fail_job(job, error.message);
     } else if (table_.is_stuck(context_.now, patience)) {
         context_.health.problem(stuck_problem,

@@ -190,6 +190,7 @@ void Owner::derive(GangEntry &entry)
     Gang &gang = entry.gang;
     note_ends(gang);
     gang.of_batch = to_.batch_pods.update(entry);
+    record_ends(gang); // now that it is known which of its Pods are scattered
     gang.times = to_.times.facts(entry);
     gang.lost_node_reason = to_.lost_nodes.lost_node_reason(entry);
     gang.grace = to_.grace.facts(entry);

@@ -32,13 +32,13 @@ std::string login_name_of(std::string_view secret)
     return hexadecimal(std::span(hash).first(size));
 }
 
-Result<uid_t> LoginCheck::find(const std::string &name,
-                               LoginDir::Time now) const
+Result<uid_t> LoginCheck::find(const std::string &name, LoginDir::Time now,
+                               const std::function<bool()> &goes_on) const
 {
     constexpr std::chrono::milliseconds pause{20};
     auto user = logins_.user_of(name, now);
-    for (auto waited = pause;
-         !user && user.error().code == Code::not_found && waited <= patience_;
+    for (auto waited = pause; !user && user.error().code == Code::not_found &&
+                              waited <= patience_ && goes_on();
          waited += pause) {
         std::this_thread::sleep_for(pause);
         user = logins_.user_of(name, now);
@@ -55,7 +55,8 @@ bool LoginCheck::was_used(const std::string &name, LoginDir::Time now)
     return used_.contains(name);
 }
 
-Result<uid_t> LoginCheck::user_of(const std::string &secret, LoginDir::Time now)
+Result<uid_t> LoginCheck::user_of(const std::string &secret, LoginDir::Time now,
+                                  const std::function<bool()> &goes_on)
 {
     std::string name = login_name_of(secret);
     const auto used = [&] {
@@ -63,7 +64,7 @@ Result<uid_t> LoginCheck::user_of(const std::string &secret, LoginDir::Time now)
     };
     if (was_used(name, now))
         return used();
-    auto user = find(name, now);
+    auto user = find(name, now, goes_on);
     std::lock_guard lock(mutex_);
     if (used_.contains(name)) // by another thread, meanwhile
         return used();

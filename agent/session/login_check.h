@@ -6,6 +6,7 @@
 #include "common/base/result.h"
 #include "common/contract/login_dir.h"
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -33,12 +34,16 @@ class LoginCheck {
 
     // Returns the user, and uses the secret up. Code::denied when slurmctld has
     // said nothing about this secret or it was used before; Code::busy when
-    // that cannot be found out. Waits for a login that is not there yet.
-    Result<uid_t> user_of(const std::string &secret, LoginDir::Time now);
+    // that cannot be found out. Waits for a login that is not there yet, as
+    // long as goes_on() says so.
+    Result<uid_t> user_of(
+        const std::string &secret, LoginDir::Time now,
+        const std::function<bool()> &goes_on = [] { return true; });
 
   private:
     bool was_used(const std::string &name, LoginDir::Time now);
-    Result<uid_t> find(const std::string &name, LoginDir::Time now) const;
+    Result<uid_t> find(const std::string &name, LoginDir::Time now,
+                       const std::function<bool()> &goes_on) const;
 
     LoginDir logins_;
     std::chrono::milliseconds patience_;

@@ -141,14 +141,14 @@ bool SessionServer::admit(Caller &caller)
     return place.has_value();
 }
 
-// Admits a caller by TLS. Returns nothing when there is no room, or when it has
-// gone already.
+// Admits a caller by TLS. Returns nothing when it has gone already.
 std::optional<SessionServer::Stranger>
 SessionServer::admit_stranger(const OwnedFd &caller)
 {
     std::string address = address_of_caller(caller);
-    if (address.empty() || !make_room(address))
+    if (address.empty())
         return std::nullopt;
+    make_room(address);
     OwnedFd fd(fcntl(caller.get(), F_DUPFD_CLOEXEC, 0));
     if (!fd)
         return std::nullopt;
@@ -156,9 +156,8 @@ SessionServer::admit_stranger(const OwnedFd &caller)
 }
 
 // Ends the oldest stranger when all places are taken, or when those of this
-// address are: then one of that address. Returns false when there are only
-// such whose requests are being checked.
-bool SessionServer::make_room(const std::string &address)
+// address are: then one of that address.
+void SessionServer::make_room(const std::string &address)
 {
     std::lock_guard lock(mutex_);
     std::size_t all = 0, of_address = 0;
@@ -169,27 +168,22 @@ bool SessionServer::make_room(const std::string &address)
     }
     bool is_full = of_address >= most_of_address;
     if (!is_full && all < most_strangers)
-        return true;
+        return;
     log_refusal(address);
     auto oldest = std::ranges::find_if(sessions_, [&](const Session &session) {
         const auto &stranger = session.stranger;
-        return stranger && !stranger->in_check &&
-               (!is_full || stranger->address == address);
+        return stranger && (!is_full || stranger->address == address);
     });
     if (oldest == sessions_.end())
-        return false;
+        return;
     shutdown(oldest->stranger->fd.get(), SHUT_RDWR); // wakes its thread
     oldest->stranger.reset();
-    return true;
 }
 
-// Keeps a stranger from being ended, or allows it again. Returns false when it
-// has been ended.
-bool SessionServer::set_in_check(Session &session, bool in_check)
+// Returns false once a stranger has been ended.
+bool SessionServer::has_place(const Session &session)
 {
     std::lock_guard lock(mutex_);
-    if (session.stranger)
-        session.stranger->in_check = in_check;
     return session.stranger.has_value();
 }
 
@@ -282,19 +276,13 @@ void SessionServer::talk(PeerStream &peer, Session &session, Caller &caller,
         peer.finish(Clock::now() + linger, stop);
 }
 
-// Returns the user whom the kernel or the login has identified. A stranger is
-// still counted as such, and is not ended, when this succeeds.
+// Returns the user whom the kernel or the login has identified.
 Result<uid_t> SessionServer::identify(Session &session, const Caller &caller,
                                       const std::string &login)
 {
     if (caller.user)
         return *caller.user;
-    if (!set_in_check(session, true))
-        return fail(Code::gone, "other callers have taken the place");
-    auto user = whose_login_(login);
-    if (!user)
-        set_in_check(session, false);
-    return user;
+    return whose_login_(login, [&] { return has_place(session); });
 }
 
 SessionEnd SessionServer::answer(PeerStream &peer, Session &session,
@@ -315,14 +303,12 @@ SessionEnd SessionServer::answer(PeerStream &peer, Session &session,
     auto place = served_.take("uid " + std::to_string(*user),
                               *user == 0 ? Places::Limit::of_all_alone
                                          : Places::Limit::of_both);
-    if (!place) {
-        set_in_check(session, false);
+    if (!place)
         return {0,
                 place.error() == Places::Full::of_one
                     ? "you have too many sessions: end another first"
                     : "slurmk8sd has too many sessions: try again later",
                 false};
-    }
     caller.session = std::move(*place);
     forget_stranger(session);
     try {

@@ -47,7 +47,9 @@ class SessionServer {
         const std::stop_token &stop)>;
     // Returns the user to whom the login belongs; Code::denied when there is
     // none.
-    using WhoseLogin = std::function<Result<uid_t>(const std::string &login)>;
+    // Returns the user of a login. May wait for it as long as goes_on() says.
+    using WhoseLogin = std::function<Result<uid_t>(
+        const std::string &login, const std::function<bool()> &goes_on)>;
 
     // Starts the server. Returns null when k8s.conf names no address to listen
     // at; Code::denied when listening fails.
@@ -72,7 +74,6 @@ class SessionServer {
     struct Stranger {
         std::string address;
         OwnedFd fd; // a duplicate, with which the connection can be ended
-        bool in_check = false; // its request has come; it is not ended now
     };
     struct Session {
         std::jthread thread;
@@ -87,9 +88,9 @@ class SessionServer {
     void take(const Listener &from);
     bool admit(Caller &caller);
     std::optional<Stranger> admit_stranger(const OwnedFd &caller);
-    bool make_room(const std::string &address);
+    void make_room(const std::string &address);
     void serve_on_thread(Caller caller, std::optional<Stranger> stranger);
-    bool set_in_check(Session &session, bool in_check);
+    bool has_place(const Session &session);
     void forget_stranger(Session &session);
     void log_refusal(const std::string &who);
     void join_ended();

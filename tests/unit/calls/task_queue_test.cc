@@ -3,6 +3,7 @@
 #include "tests/unit/fakes/fake_kube.h"
 
 #include <doctest/doctest.h>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -83,6 +84,25 @@ TEST_CASE("a closed queue gives out all of its tasks, and then none")
     other.join();
     CHECK(bed.done == std::vector<std::string>{"a2"});
     CHECK_FALSE(bed.queue.pop());
+}
+
+// Each thread takes one more task, sees that it is to stop, and ends.
+TEST_CASE("all who wait at a queue that is closed come back")
+{
+    Bed bed{.queue = TaskQueue(3)};
+    for (int i = 0; i < 20; i++)
+        bed.push("a", "a");
+    std::vector<std::optional<Task>> running;
+    for (int i = 0; i < 3; i++)
+        running.push_back(bed.queue.pop());
+    std::vector<std::jthread> waiting;
+    for (int i = 0; i < 6; i++)
+        waiting.emplace_back([&] { bed.queue.pop(); });
+    bed.queue.close();
+    running.clear();
+    for (std::jthread &thread : waiting)
+        thread.join();
+    CHECK(bed.queue.size() == 11);
 }
 
 TEST_CASE("a lane keeps the order of its tasks")

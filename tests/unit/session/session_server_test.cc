@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <netinet/in.h>
 #include <optional>
@@ -43,7 +44,10 @@ struct World {
     {
         auto started = SessionServer::start(
             conf,
-            [](const std::string &login) -> Result<uid_t> {
+            [](const std::string &login,
+               const std::function<bool()> &goes_on) -> Result<uid_t> {
+                while (login == "late" && goes_on())
+                    std::this_thread::sleep_for(5ms);
                 if (login == "good")
                     return 1001;
                 return fail(Code::denied, "who is that?");
@@ -281,6 +285,23 @@ TEST_CASE_FIXTURE(World, "a stranger by TLS takes the place of the oldest one")
     CHECK(is_turned_away(silent[1]));
     PeerStream here = connect(); // at the socket
     CHECK(answer_to(here, hello_of(job_seven())).contains("job 7"));
+}
+
+TEST_CASE_FIXTURE(World, "so does one that waits for its login to be known")
+{
+    use_tls();
+    conf.address = "127.0.0.1:" + free_port();
+    REQUIRE(start());
+    std::vector<PeerStream> waiting;
+    for (std::size_t i = 0; i < SessionServer::most_of_address; i++) {
+        waiting.push_back(speak_from("127.0.0.1", *this));
+        REQUIRE(waiting.back().send(FrameType::hello,
+                                    hello_of(job_seven("late")),
+                                    Clock::now() + 5s, {}));
+    }
+
+    PeerStream more = speak_from("127.0.0.1", *this);
+    CHECK(answer_to(more, hello_of(job_seven("good"))) == "uid 1001 job 7");
 }
 
 TEST_CASE_FIXTURE(World, "strangers take no place of a session")

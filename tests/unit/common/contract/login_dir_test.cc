@@ -164,4 +164,10 @@ TEST_CASE_FIXTURE(Logins, "a login may come a little after its secret")
     });
 
     CHECK(check.user_of(secret, now).value_or(0) == 1001);
+
+    int looks = 0;
+    auto goes_on = [&] { return ++looks < 3; };
+    CHECK(check.user_of(make_login_secret(), now, goes_on).error().code ==
+          Code::denied);
+    CHECK(looks == 3);
 }
