@@ -84,31 +84,32 @@ bool is_of_this_host(const std::string &address)
 namespace {
 
 // The bytes of one request and its reply. The library knows no limit for a
-// whole request, this does. What the library's base class requires differs
-// between its versions, so these functions do not say "override".
+// whole request, this does.
 class PageStream final : public httplib::Stream {
   public:
     PageStream(PageCallers &callers, int fd) : caller_(callers, fd), fd_(fd) {}
 
-    bool is_readable() const { return at_ < end_; }
-    bool is_writable() const { return wait_writable(); }
-    bool wait_readable() const
+    bool is_readable() const override { return at_ < end_; }
+    bool wait_readable() const override
     {
         return is_readable() || caller_.wait(POLLIN, until_);
     }
-    bool wait_writable() const { return caller_.wait(POLLOUT, until_); }
-    ssize_t read(char *to, std::size_t size);
-    ssize_t write(const char *from, std::size_t size);
-    void get_remote_ip_and_port(std::string &ip, int &port) const
+    bool wait_writable() const override
+    {
+        return caller_.wait(POLLOUT, until_);
+    }
+    ssize_t read(char *to, std::size_t size) override;
+    ssize_t write(const char *from, std::size_t size) override;
+    void get_remote_ip_and_port(std::string &ip, int &port) const override
     {
         name_of(getpeername, ip, port);
     }
-    void get_local_ip_and_port(std::string &ip, int &port) const
+    void get_local_ip_and_port(std::string &ip, int &port) const override
     {
         name_of(getsockname, ip, port);
     }
-    socket_t socket() const { return fd_; }
-    std::time_t duration() const
+    socket_t socket() const override { return fd_; }
+    std::time_t duration() const override
     {
         return std::chrono::floor<std::chrono::milliseconds>(Clock::now() -
                                                              since_)
