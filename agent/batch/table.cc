@@ -112,12 +112,20 @@ bool BatchTable::awaits_upgrade() const
         jobs_, [](const auto &job) { return job.second.newer; });
 }
 
+bool BatchTable::lasts(JobRef job, Since since, Clock::time_point now,
+                       Clock::duration patience) const
+{
+    auto known = jobs_.find(job);
+    if (known == jobs_.end())
+        return false;
+    const auto &began = known->second.*since;
+    return began && now - *began >= patience;
+}
+
 bool BatchTable::is_late(JobRef job, Clock::time_point now,
                          Clock::duration patience) const
 {
-    auto known = jobs_.find(job);
-    return known != jobs_.end() && known->second.failing &&
-           now - *known->second.failing >= patience;
+    return lasts(job, &Entry::failing, now, patience);
 }
 
 void BatchTable::note_script(JobRef job, Clock::time_point now, bool missing)
@@ -132,9 +140,7 @@ void BatchTable::note_script(JobRef job, Clock::time_point now, bool missing)
 bool BatchTable::is_missing(JobRef job, Clock::time_point now,
                             Clock::duration patience) const
 {
-    auto known = jobs_.find(job);
-    return known != jobs_.end() && known->second.missing &&
-           now - *known->second.missing >= patience;
+    return lasts(job, &Entry::missing, now, patience);
 }
 
 bool BatchTable::is_stuck(Clock::time_point now, Clock::duration patience) const

@@ -81,6 +81,10 @@ class BatchTable {
         unsigned pauses = 0;
         bool newer = false; // waits for an upgrade
     };
+    using Since = std::optional<Clock::time_point> Entry::*;
+    bool lasts(JobRef job, Since since, Clock::time_point now,
+               Clock::duration patience) const;
+
     std::map<JobRef, Entry> jobs_;
     std::optional<Clock::time_point> made_; // when a Pod was last made
 };

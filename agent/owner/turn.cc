@@ -188,9 +188,8 @@ void Owner::reconcile(const std::string &uid)
 void Owner::derive(GangEntry &entry)
 {
     Gang &gang = entry.gang;
-    note_ends(gang);
     gang.of_batch = to_.batch_pods.update(entry);
-    record_ends(gang); // now that it is known which of its Pods are scattered
+    note_ends(gang);
     gang.times = to_.times.facts(entry);
     gang.lost_node_reason = to_.lost_nodes.lost_node_reason(entry);
     gang.grace = to_.grace.facts(entry);
