@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Threads for blocking calls. Each has its own Kube connection; tasks begin in
 // the order in which they were added, namespaces take turns, and of four
-// threads none has more than three.
+// threads none has more than three. With less than four threads, a namespace
+// may have all.
 #pragma once
 
 #include "agent/calls/kube_api.h"

@@ -50,7 +50,7 @@ namespace bridge {
 
 namespace {
 
-constexpr unsigned reporter_count = 2;
+constexpr unsigned reporter_count = 4;
 constexpr unsigned most_submitters = 8; // more would only wait for one lock
 constexpr int exit_replaced = 3;        // another agent acts
 constexpr std::chrono::seconds lease_timeout{

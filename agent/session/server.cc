@@ -214,6 +214,8 @@ try {
     if (!caller.fd)
         return;
     if (from.by_tls) {
+        if (sessions_.size() >= most_threads)
+            return log_refusal("as many threads as there may be");
         if (auto stranger = admit_stranger(caller.fd))
             serve_on_thread(std::move(caller), std::move(stranger));
         return;
@@ -228,7 +230,7 @@ try {
     std::lock_guard lock(mutex_);
     if (!sessions_.empty() && !sessions_.back().thread.joinable())
         sessions_.pop_back();
-    log_warning("a session of a user was turned away", {{"err", e.what()}});
+    log_refusal(e.what());
 }
 
 void SessionServer::serve_on_thread(Caller caller,
@@ -278,11 +280,13 @@ void SessionServer::talk(PeerStream &peer, Session &session, Caller &caller,
 
 // Returns the user whom the kernel or the login has identified.
 Result<uid_t> SessionServer::identify(Session &session, const Caller &caller,
-                                      const std::string &login)
+                                      const std::string &login,
+                                      const std::stop_token &stop)
 {
     if (caller.user)
         return *caller.user;
-    return whose_login_(login, [&] { return has_place(session); });
+    return whose_login_(
+        login, [&] { return !stop.stop_requested() && has_place(session); });
 }
 
 SessionEnd SessionServer::answer(PeerStream &peer, Session &session,
@@ -297,7 +301,7 @@ SessionEnd SessionServer::answer(PeerStream &peer, Session &session,
     auto request = decode_session_request(hello->text);
     if (!request)
         return refuse(request.error());
-    auto user = identify(session, caller, request->login);
+    auto user = identify(session, caller, request->login, stop);
     if (!user)
         return refuse(user.error());
     auto place = served_.take("uid " + std::to_string(*user),

@@ -39,6 +39,10 @@ class SessionServer {
     // each IP address. A further caller takes the place of the oldest of them.
     static constexpr std::size_t most_strangers = 32;
     static constexpr std::size_t most_of_address = 16;
+    // Limit on threads. Those of strangers that made room are included: while a
+    // file system hangs, they cannot end.
+    static constexpr std::size_t most_threads =
+        2 * (most_sessions + most_strangers);
 
     // Serves one request until it is over, on the session's thread, and returns
     // the outcome. It must not send a frame of the type ended.
@@ -46,8 +50,7 @@ class SessionServer {
         PeerStream &peer, const SessionRequest &request, uid_t caller,
         const std::stop_token &stop)>;
     // Returns the user to whom the login belongs; Code::denied when there is
-    // none.
-    // Returns the user of a login. May wait for it as long as goes_on() says.
+    // none. May wait for it as long as goes_on() returns true.
     using WhoseLogin = std::function<Result<uid_t>(
         const std::string &login, const std::function<bool()> &goes_on)>;
 
@@ -76,10 +79,10 @@ class SessionServer {
         OwnedFd fd; // a duplicate, with which the connection can be ended
     };
     struct Session {
-        std::jthread thread;
         // Both are protected by mutex_.
         bool over = false;
         std::optional<Stranger> stranger{}; // reset also when it is ended
+        std::jthread thread{};              // last: it uses both
     };
 
     SessionServer(std::vector<Listener> listeners, TlsContext tls, OwnedFd wake,
@@ -102,7 +105,8 @@ class SessionServer {
                       PeerStream::Clock::time_point until,
                       const std::stop_token &stop);
     Result<uid_t> identify(Session &session, const Caller &caller,
-                           const std::string &login);
+                           const std::string &login,
+                           const std::stop_token &stop);
 
     std::vector<Listener> listeners_;
     TlsContext tls_;

@@ -79,8 +79,9 @@ std::optional<std::string> GroupBook::primary_of(std::uint32_t user)
     return entry.primary;
 }
 
-// Groups are looked up between any two users, and a failure ends the users'
-// turn: a database that does not answer is asked little.
+// Groups are looked up between any two users. A failure ends the round and
+// leaves the other users for the next one: a database that does not answer is
+// asked little.
 void GroupBook::look_up(const Database &database)
 {
     make_room();
@@ -96,7 +97,8 @@ void GroupBook::look_up(const Database &database)
 void GroupBook::wait(std::chrono::milliseconds longest)
 {
     std::unique_lock lock(mutex_);
-    asked_.wait_for(lock, longest, [this] { return is_asked_; });
+    asked_.wait_for(lock, longest,
+                    [this] { return is_asked_ || !queue_.empty(); });
     is_asked_ = false;
 }
 

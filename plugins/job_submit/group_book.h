@@ -69,7 +69,8 @@ class GroupBook {
     // Looks up what is asked for and what is old. May block.
     void look_up(const Database &database);
 
-    // Waits until something new is asked for, for this long at most.
+    // Waits until something is asked for that was not looked up, for this long
+    // at most.
     void wait(std::chrono::milliseconds longest);
 
   private:

@@ -4,13 +4,16 @@
 #include "tests/unit/fakes/tls_certificate.h"
 
 #include <arpa/inet.h>
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <fstream>
 #include <functional>
 #include <memory>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <optional>
 #include <string>
 #include <sys/socket.h>
@@ -31,10 +34,16 @@ using Clock = PeerStream::Clock;
 struct World {
     TemporaryDirectory folder;
     SessionConf conf{.socket = folder.path + "/user.sock"};
+    // The login "stuck" is looked for as long as this lasts.
+    std::atomic<bool> hangs = true;
+    std::atomic<std::size_t> hang = 0; // looks for it
     std::unique_ptr<SessionServer> server{};
+
+    ~World() { hangs = false; }
 
     void use_tls()
     {
+        std::signal(SIGPIPE, SIG_IGN); // as the agent does; OpenSSL raises it
         conf.certificate = conf.ca_file = folder.path + "/crt";
         conf.key = folder.path + "/key";
         REQUIRE(make_server_files(conf.certificate, conf.key));
@@ -44,8 +53,11 @@ struct World {
     {
         auto started = SessionServer::start(
             conf,
-            [](const std::string &login,
-               const std::function<bool()> &goes_on) -> Result<uid_t> {
+            [this](const std::string &login,
+                   const std::function<bool()> &goes_on) -> Result<uid_t> {
+                hang += login == "stuck" ? 1 : 0;
+                while (login == "stuck" && hangs)
+                    std::this_thread::sleep_for(5ms);
                 while (login == "late" && goes_on())
                     std::this_thread::sleep_for(5ms);
                 if (login == "good")
@@ -138,11 +150,13 @@ PeerStream call_from(const char *from, const std::string &to)
     REQUIRE(connect(fd.get(), reinterpret_cast<sockaddr *>(&address),
                     sizeof(address)) == 0);
     fcntl(fd.get(), F_SETFL, O_NONBLOCK);
+    int yes = 1;
+    setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
     return PeerStream(fd.release());
 }
 
-// From this address of loopback, with TLS.
-PeerStream speak_from(const char *from, const World &world)
+// From this address of loopback, with TLS. Returns nothing when turned away.
+std::optional<PeerStream> try_from(const char *from, const World &world)
 {
     PeerStream call = call_from(from, world.conf.address);
     auto context = client_tls(world.conf.ca_file);
@@ -151,8 +165,25 @@ PeerStream speak_from(const char *from, const World &world)
     auto tls = connect_tls(**context, fd, "127.0.0.1");
     REQUIRE(tls.has_value());
     PeerStream peer(fd, std::move(*tls));
-    REQUIRE(peer.shake_hands(Clock::now() + 5s, {}));
+    if (!peer.shake_hands(Clock::now() + 5s, {}))
+        return std::nullopt;
     return peer;
+}
+
+PeerStream speak_from(const char *from, const World &world)
+{
+    auto peer = try_from(from, world);
+    REQUIRE(peer.has_value());
+    return std::move(*peer);
+}
+
+// As speak_from(), once the server has room.
+PeerStream speak_when_admitted(const char *from, const World &world)
+{
+    for (auto until = Clock::now() + 10s; Clock::now() < until;)
+        if (auto peer = try_from(from, world))
+            return std::move(*peer);
+    return speak_from(from, world);
 }
 
 bool is_turned_away(PeerStream &peer)
@@ -302,6 +333,35 @@ TEST_CASE_FIXTURE(World, "so does one that waits for its login to be known")
 
     PeerStream more = speak_from("127.0.0.1", *this);
     CHECK(answer_to(more, hello_of(job_seven("good"))) == "uid 1001 job 7");
+}
+
+TEST_CASE_FIXTURE(World, "strangers whose threads cannot end are limited")
+{
+    use_tls();
+    conf.address = "127.0.0.1:" + free_port();
+    REQUIRE(start());
+    std::vector<PeerStream> stuck;
+    for (std::size_t i = 0; i < SessionServer::most_threads; i++) {
+        stuck.push_back(speak_from("127.0.0.1", *this));
+        REQUIRE(stuck.back().send(FrameType::hello,
+                                  hello_of(job_seven("stuck")),
+                                  Clock::now() + 5s, {}));
+        for (auto until = Clock::now() + 10s; hang <= i;) {
+            REQUIRE(Clock::now() < until);
+            std::this_thread::sleep_for(1ms);
+        }
+    }
+    CHECK(is_turned_away(stuck.front()));
+
+    PeerStream more = call_from("127.0.0.2", conf.address);
+    CHECK(is_turned_away(more));
+    PeerStream here = connect(); // at the socket
+    CHECK(answer_to(here, hello_of(job_seven())).contains("job 7"));
+
+    hangs = false;
+    stuck.clear();
+    PeerStream later = speak_when_admitted("127.0.0.1", *this);
+    CHECK(answer_to(later, hello_of(job_seven("good"))) == "uid 1001 job 7");
 }
 
 TEST_CASE_FIXTURE(World, "strangers take no place of a session")

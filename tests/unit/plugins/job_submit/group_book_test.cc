@@ -105,6 +105,28 @@ TEST_CASE("no primary group counts where the groups list nobody at all")
     CHECK(bed.find(21, {"guests"}) == no);
 }
 
+TEST_CASE("a user who cannot be looked up leaves the others to the next round")
+{
+    Bed bed;
+    bed.primary = {{21, "staff"}};
+    bed.look_up();
+    CHECK(bed.find(21) == unknown);
+    CHECK(bed.find(22) == unknown); // looked up first
+    bed.book.wait(0s);
+    bed.answers = false;
+    bed.look_up();
+    CHECK(bed.user_asks == 1);
+
+    auto next = std::async(std::launch::async, [&] { bed.book.wait(1h); });
+    bool in_time = next.wait_for(10s) == std::future_status::ready;
+    bed.book.keep({"staff", "guests", "more"}); // ends it in any case
+    next.wait();
+    CHECK(in_time);
+    bed.answers = true;
+    bed.look_up();
+    CHECK(bed.find(21) == yes);
+}
+
 TEST_CASE("a hook does not wait for a look-up")
 {
     Bed bed;
