@@ -57,7 +57,7 @@ def ended_from_outside():
         for way in both:
             bed.run("scancel", str(way.jobs["cancelled"]), user="alice")
             bed.run("scontrol", "update", f"jobid={way.jobs['late']}",
-                    "EndTime=now")
+                    "EndTime=now+3")
         batch_ways.wait_ended(both, 60)
         native, pod = both
         alice = bed.inside("id", "-u", "alice").strip()

@@ -132,7 +132,7 @@ def time_limit():
     number = submit(TASKS_THAT_STAY)
     all_up(number)
 
-    bed.run("scontrol", "update", f"jobid={number}", "EndTime=now")
+    bed.run("scontrol", "update", f"jobid={number}", "EndTime=now+3")
 
     wait_state(number, "TIMEOUT")
     all_gone(number)
