@@ -141,13 +141,18 @@ bool SessionServer::admit(Caller &caller)
     return place.has_value();
 }
 
-// Admits a caller by TLS. Returns nothing when it has gone already.
+// Admits a caller by TLS. Returns nothing when it has gone already, or when
+// there are too many threads.
 std::optional<SessionServer::Stranger>
 SessionServer::admit_stranger(const OwnedFd &caller)
 {
     std::string address = address_of_caller(caller);
     if (address.empty())
         return std::nullopt;
+    if (sessions_.size() >= most_threads) {
+        log_refusal(address);
+        return std::nullopt;
+    }
     make_room(address);
     OwnedFd fd(fcntl(caller.get(), F_DUPFD_CLOEXEC, 0));
     if (!fd)
@@ -214,8 +219,6 @@ try {
     if (!caller.fd)
         return;
     if (from.by_tls) {
-        if (sessions_.size() >= most_threads)
-            return log_refusal("as many threads as there may be");
         if (auto stranger = admit_stranger(caller.fd))
             serve_on_thread(std::move(caller), std::move(stranger));
         return;
@@ -230,7 +233,7 @@ try {
     std::lock_guard lock(mutex_);
     if (!sessions_.empty() && !sessions_.back().thread.joinable())
         sessions_.pop_back();
-    log_refusal(e.what());
+    log_refusal(std::string("a new session: ") + e.what());
 }
 
 void SessionServer::serve_on_thread(Caller caller,
