@@ -16,14 +16,14 @@ void GroupBook::keep(const std::set<std::string> &groups)
     std::lock_guard lock(mutex_);
     for (const std::string &name : groups) {
         auto known = groups_.extract(name);
-        is_asked_ |= known.empty();
+        has_new_group_ |= known.empty();
         if (known)
             kept.insert(std::move(known));
         else
             kept.try_emplace(name);
     }
     groups_.swap(kept);
-    if (is_asked_)
+    if (has_new_group_)
         asked_.notify_one();
 }
 
@@ -71,7 +71,7 @@ std::optional<std::string> GroupBook::primary_of(std::uint32_t user)
     User &entry = found->second;
     if (!entry.queued && now >= entry.due) {
         queue_.push_back(user);
-        entry.queued = is_asked_ = true;
+        entry.queued = true;
         asked_.notify_one();
     }
     if (!entry.known || now - entry.answered > settings_.primary_lasts)
@@ -98,8 +98,8 @@ void GroupBook::wait(std::chrono::milliseconds longest)
 {
     std::unique_lock lock(mutex_);
     asked_.wait_for(lock, longest,
-                    [this] { return is_asked_ || !queue_.empty(); });
-    is_asked_ = false;
+                    [this] { return has_new_group_ || !queue_.empty(); });
+    has_new_group_ = false;
 }
 
 std::optional<std::string> GroupBook::next_group()

@@ -100,7 +100,7 @@ class GroupBook {
     const Settings settings_;
     std::mutex mutex_; // guards all below
     std::condition_variable asked_;
-    bool is_asked_ = false;
+    bool has_new_group_ = false; // since the last wait
     std::map<std::string, Group> groups_;
     std::map<std::uint32_t, User> users_;
     std::vector<std::uint32_t> queue_; // of users to look up
