@@ -30,6 +30,17 @@ namespace {
 
 using Clock = PeerStream::Clock;
 
+// A port that was free a moment ago.
+std::string free_port()
+{
+    auto fd = listen_tcp({"127.0.0.1", 0});
+    REQUIRE(fd.has_value());
+    sockaddr_in address{};
+    socklen_t size = sizeof(address);
+    getsockname(fd->get(), reinterpret_cast<sockaddr *>(&address), &size);
+    return std::to_string(ntohs(address.sin_port));
+}
+
 // Serves each caller by saying who it is and what it asked for.
 struct World {
     TemporaryDirectory folder;
@@ -83,6 +94,14 @@ struct World {
             return std::unexpected(started.error());
         server = std::move(*started);
         return {};
+    }
+
+    // At a port of loopback.
+    Result<> start_tls()
+    {
+        use_tls();
+        conf.address = "127.0.0.1:" + free_port();
+        return start();
     }
 
     PeerStream connect() const
@@ -177,6 +196,15 @@ PeerStream speak_from(const char *from, const World &world)
     return std::move(*peer);
 }
 
+// Sends a request with this login, and does not wait for the answer.
+PeerStream ask_with(const std::string &login, const World &world)
+{
+    PeerStream peer = speak_from("127.0.0.1", world);
+    REQUIRE(peer.send(FrameType::hello, hello_of(job_seven(login)),
+                      Clock::now() + 5s, {}));
+    return peer;
+}
+
 // As speak_from(), once the server has room.
 PeerStream speak_when_admitted(const char *from, const World &world)
 {
@@ -190,17 +218,6 @@ bool is_turned_away(PeerStream &peer)
 {
     auto frame = peer.wait_frame(Clock::now() + 2s, {});
     return !frame && frame.error().code == Code::gone;
-}
-
-// A port that was free a moment ago.
-std::string free_port()
-{
-    auto fd = listen_tcp({"127.0.0.1", 0});
-    REQUIRE(fd.has_value());
-    sockaddr_in address{};
-    socklen_t size = sizeof(address);
-    getsockname(fd->get(), reinterpret_cast<sockaddr *>(&address), &size);
-    return std::to_string(ntohs(address.sin_port));
 }
 
 } // namespace
@@ -297,9 +314,7 @@ TEST_CASE_FIXTURE(World, "who connects and says nothing keeps no others out")
 
 TEST_CASE_FIXTURE(World, "a stranger by TLS takes the place of the oldest one")
 {
-    use_tls();
-    conf.address = "127.0.0.1:" + free_port();
-    REQUIRE(start());
+    REQUIRE(start_tls());
     std::vector<PeerStream> silent;
     for (std::size_t i = 0; i < SessionServer::most_of_address; i++)
         silent.push_back(call_from("127.0.0.1", conf.address));
@@ -320,15 +335,10 @@ TEST_CASE_FIXTURE(World, "a stranger by TLS takes the place of the oldest one")
 
 TEST_CASE_FIXTURE(World, "so does one that waits for its login to be known")
 {
-    use_tls();
-    conf.address = "127.0.0.1:" + free_port();
-    REQUIRE(start());
+    REQUIRE(start_tls());
     std::vector<PeerStream> waiting;
     for (std::size_t i = 0; i < SessionServer::most_of_address; i++) {
-        waiting.push_back(speak_from("127.0.0.1", *this));
-        REQUIRE(waiting.back().send(FrameType::hello,
-                                    hello_of(job_seven("late")),
-                                    Clock::now() + 5s, {}));
+        waiting.push_back(ask_with("late", *this));
     }
 
     PeerStream more = speak_from("127.0.0.1", *this);
@@ -337,15 +347,10 @@ TEST_CASE_FIXTURE(World, "so does one that waits for its login to be known")
 
 TEST_CASE_FIXTURE(World, "strangers whose threads cannot end are limited")
 {
-    use_tls();
-    conf.address = "127.0.0.1:" + free_port();
-    REQUIRE(start());
+    REQUIRE(start_tls());
     std::vector<PeerStream> stuck;
     for (std::size_t i = 0; i < SessionServer::most_threads; i++) {
-        stuck.push_back(speak_from("127.0.0.1", *this));
-        REQUIRE(stuck.back().send(FrameType::hello,
-                                  hello_of(job_seven("stuck")),
-                                  Clock::now() + 5s, {}));
+        stuck.push_back(ask_with("stuck", *this));
         for (auto until = Clock::now() + 10s; hang <= i;) {
             REQUIRE(Clock::now() < until);
             std::this_thread::sleep_for(1ms);
@@ -366,9 +371,7 @@ TEST_CASE_FIXTURE(World, "strangers whose threads cannot end are limited")
 
 TEST_CASE_FIXTURE(World, "strangers take no place of a session")
 {
-    use_tls();
-    conf.address = "127.0.0.1:" + free_port();
-    REQUIRE(start());
+    REQUIRE(start_tls());
     SessionRequest stays = job_seven("good");
     stays.follow = true;
     PeerStream served = speak_from("127.0.0.1", *this);
@@ -389,9 +392,7 @@ TEST_CASE_FIXTURE(World, "strangers take no place of a session")
 
 TEST_CASE_FIXTURE(World, "over TLS a login says who calls")
 {
-    use_tls();
-    conf.address = "127.0.0.1:" + free_port();
-    REQUIRE(start());
+    REQUIRE(start_tls());
     auto context = client_tls(conf.ca_file);
     REQUIRE(context.has_value());
     auto ask = [&](const std::string &login) {
@@ -411,9 +412,7 @@ TEST_CASE_FIXTURE(World, "over TLS a login says who calls")
 
 TEST_CASE_FIXTURE(World, "a server is trusted by its authority and its name")
 {
-    use_tls();
-    conf.address = "127.0.0.1:" + free_port();
-    REQUIRE(start());
+    REQUIRE(start_tls());
     TemporaryDirectory elsewhere;
     REQUIRE(
         make_server_files(elsewhere.path + "/crt", elsewhere.path + "/key"));
