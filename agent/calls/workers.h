@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Threads for blocking calls. Each has its own Kube connection; tasks begin in
 // the order in which they were added, namespaces take turns, and of four
-// threads none has more than three. With less than four threads, a namespace
+// threads none has more than three. With fewer than four threads, a namespace
 // may have all.
 #pragma once
 
